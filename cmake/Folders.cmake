@@ -1,0 +1,11 @@
+# The folders in layer order; each has a CMakeLists.txt of its own.
+foreach(folder base blocks array kernels formats text sampling state nn models engine cli)
+  if(EXISTS "${CMAKE_SOURCE_DIR}/src/${folder}/CMakeLists.txt")
+    add_subdirectory("src/${folder}")
+  endif()
+endforeach()
+foreach(folder tests bench)
+  if(EXISTS "${CMAKE_SOURCE_DIR}/${folder}/CMakeLists.txt")
+    add_subdirectory("${folder}")
+  endif()
+endforeach()
