@@ -1,0 +1,28 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "base/thread_pool.h"
+
+namespace paceline::kernels {
+
+enum class Isa { generic, avx2, avx512 };
+std::string_view name(Isa isa);
+/// The best instruction set this CPU has.
+Isa detect_isa();
+/// "avx512", "avx2", "generic"; "" = detect. Throws Error{invalid_argument} for others and Error{unsupported} for one
+/// that this CPU lacks, naming what it has.
+Isa parse_isa(std::string_view text);
+
+/// What every operation needs to know besides its operands. One per loaded model; outlives its graphs.
+struct Context {
+  std::shared_ptr<base::ThreadPool> pool;
+  Isa isa = Isa::generic;
+  bool portable = false;  ///< build every operation from plain MLX operations
+};
+
+/// threads = 0: one per physical core the process may use.
+Context make_context(int threads, Isa isa, bool portable);
+
+}  // namespace paceline::kernels
