@@ -48,6 +48,8 @@ class PagedHistory final : public KvHistory {
   PagedHistory(const kernels::Context& ctx, kernels::KvDescPtr desc, mx::array effect)
       : ctx_(ctx), desc_(std::move(desc)), effect_(std::move(effect)) {}
 
+  std::vector<mx::array> effects() const override { return {effect_}; }
+
   mx::array attend(const Batch& batch, const mx::array& q,
                    const kernels::AttendSpec& spec) const override {
     return kernels::attend(ctx_, q, effect_, batch.row_table(), desc_, spec);

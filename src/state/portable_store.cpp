@@ -51,7 +51,10 @@ void write(std::optional<mx::array>& buffer, const mx::array& rows, int32_t star
 
 class PortableHistory final : public KvHistory {
  public:
-  explicit PortableHistory(std::vector<Rows> rows) : rows_(std::move(rows)) {}
+  PortableHistory(std::vector<Rows> rows, std::vector<mx::array> written)
+      : rows_(std::move(rows)), written_(std::move(written)) {}
+
+  std::vector<mx::array> effects() const override { return written_; }
 
   mx::array attend(const Batch& batch, const mx::array& q,
                    const kernels::AttendSpec& spec) const override {
@@ -72,6 +75,7 @@ class PortableHistory final : public KvHistory {
 
  private:
   std::vector<Rows> rows_;
+  std::vector<mx::array> written_;
 };
 
 class PortableStore final : public StateStore::Impl {
@@ -93,6 +97,7 @@ class PortableStore final : public StateStore::Impl {
     const mx::Dtype dtype =
         options_.encoding == kernels::KvEncoding::f32 ? mx::float32 : mx::bfloat16;
     std::vector<KvHistory::Rows> rows;
+    std::vector<mx::array> written;
     for (size_t r = 0; r < batch.rows().size(); ++r) {
       const kernels::RowSpan& span = (*batch.row_table())[r];
       auto& layers = static_cast<PortableLayers&>(batch.rows()[r].sequence->layers());
@@ -101,12 +106,13 @@ class PortableStore final : public StateStore::Impl {
       write(buffers.keys, mx::astype(tokens_of(k, begin, begin + span.length), dtype), span.start);
       write(buffers.values, mx::astype(tokens_of(v, begin, begin + span.length), dtype),
             span.start);
+      written.insert(written.end(), {*buffers.keys, *buffers.values});
       const int32_t end = span.start + span.length;
       rows.push_back({.keys = mx::astype(tokens_of(*buffers.keys, 0, end), mx::float32),
                       .values = mx::astype(tokens_of(*buffers.values, 0, end), mx::float32),
                       .first_position = 0});
     }
-    return std::make_shared<PortableHistory>(std::move(rows));
+    return std::make_shared<PortableHistory>(std::move(rows), std::move(written));
   }
 
   void committed(Sequence& /*sequence*/) noexcept override {}

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "base/assert.h"
 #include "paceline/error.h"
@@ -43,7 +44,10 @@ std::unique_ptr<Sequence> StateStore::new_sequence() {
   return std::make_unique<Sequence>(*this, impl_->new_layers());
 }
 
-void StateStore::reserve(const Batch& batch) { impl_->reserve(batch); }
+void StateStore::reserve(const Batch& batch) {
+  effects_.clear();
+  impl_->reserve(batch);
+}
 
 KvHistoryPtr StateStore::update(int32_t layer, const Batch& batch, const mlx::core::array& k,
                                 const mlx::core::array& v) {
@@ -51,8 +55,13 @@ KvHistoryPtr StateStore::update(int32_t layer, const Batch& batch, const mlx::co
   const mlx::core::Shape k_shape{batch.token_count(), spec.kv_heads, spec.key_dim};
   const mlx::core::Shape v_shape{batch.token_count(), spec.kv_heads, spec.value_dim};
   PACELINE_ASSERT(spec.kind != LayerKind::none && k.shape() == k_shape && v.shape() == v_shape);
-  return impl_->update(layer, batch, k, v);
+  KvHistoryPtr history = impl_->update(layer, batch, k, v);
+  const std::vector<mlx::core::array> written = history->effects();
+  effects_.insert(effects_.end(), written.begin(), written.end());
+  return history;
 }
+
+std::vector<mlx::core::array> StateStore::take_effects() { return std::exchange(effects_, {}); }
 
 void StateStore::commit(const Batch& batch, const std::vector<int32_t>& keep) noexcept {
   for (size_t r = 0; r < batch.rows().size(); ++r) {

@@ -17,6 +17,8 @@ namespace paceline::state {
 class KvHistory {
  public:
   virtual ~KvHistory() = default;
+  /// What must be evaluated for this forward's writes to have happened.
+  virtual std::vector<mlx::core::array> effects() const = 0;
   /// Attends q [T, heads, key_dim] f32 over the history; returns [T, heads, value_dim] f32. The
   /// result depends on this forward's update().
   virtual mlx::core::array attend(const Batch& batch, const mlx::core::array& q,
@@ -82,6 +84,9 @@ class StateStore {
   /// sequences of the batch.
   KvHistoryPtr update(int32_t layer, const Batch& batch, const mlx::core::array& k,
                       const mlx::core::array& v);
+  /// The writes of every update() since the last call. The step evaluates them together with the
+  /// rows it wants: a write that is not evaluated does not happen.
+  std::vector<mlx::core::array> take_effects();
   /// After the forward has been evaluated: the first keep[row] tokens of each row become part of
   /// its sequence.
   void commit(const Batch& batch, const std::vector<int32_t>& keep) noexcept;
@@ -101,6 +106,7 @@ class StateStore {
   StateSpec spec_;
   StoreOptions options_;
   std::unique_ptr<Impl> impl_;
+  std::vector<mlx::core::array> effects_;
 };
 
 }  // namespace paceline::state
