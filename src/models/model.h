@@ -56,6 +56,8 @@ std::unique_ptr<Model> load_model(const formats::Checkpoint& checkpoint,
                                   const std::function<void(double)>& progress = {});
 
 struct TensorReport {
+  std::string
+      architecture;  ///< the one compared with: the file's own or the nearest known; may be empty
   std::vector<std::string> missing;     ///< names the architecture expects
   std::vector<std::string> extra;       ///< names nobody reads
   std::vector<std::string> mis_shaped;  ///< "name: found [..], expected [..]"
