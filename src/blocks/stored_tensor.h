@@ -10,60 +10,20 @@
 
 namespace paceline::blocks {
 
+// clang-format off
 /// How a tensor's values are stored. Layouts: docs/formats.md.
 enum class Encoding : uint8_t {
   // One value per element.
-  f32,
-  f16,
-  bf16,
-  f64,
-  i8,
-  i16,
-  i32,
-  i64,
-  u8,
-  u16,
-  u32,
-  u64,
-  boolean,
-  f8_e4m3,
-  f8_e5m2,
-  f8_e8m0,
-  c64,
+  f32, f16, bf16, f64, i8, i16, i32, i64, u8, u16, u32, u64, boolean, f8_e4m3, f8_e5m2, f8_e8m0, c64,
   // GGUF blocks along the last axis.
-  q4_0,
-  q4_1,
-  q5_0,
-  q5_1,
-  q8_0,
-  q2_k,
-  q3_k,
-  q4_k,
-  q5_k,
-  q6_k,
-  iq4_nl,
-  iq4_xs,
-  mxfp4,
-  // MLX groups along the last axis: packed values, scales and (affine) biases are separate byte
-  // ranges.
-  mlx_affine,
-  mlx_mxfp4,
-  mlx_mxfp8,
-  mlx_nvfp4,
+  q4_0, q4_1, q5_0, q5_1, q8_0, q2_k, q3_k, q4_k, q5_k, q6_k, iq4_nl, iq4_xs, mxfp4,
+  // MLX groups along the last axis: packed values, scales and (affine) biases are separate byte ranges.
+  mlx_affine, mlx_mxfp4, mlx_mxfp8, mlx_nvfp4,
   // Known GGUF types that this build names but does not decode.
-  q8_1,
-  q8_k,
-  iq2_xxs,
-  iq2_xs,
-  iq3_xxs,
-  iq1_s,
-  iq1_m,
-  iq3_s,
-  iq2_s,
-  tq1_0,
-  tq2_0,
-  gguf_nvfp4,
+  q8_1, q8_k, iq2_xxs, iq2_xs, iq3_xxs, iq1_s, iq1_m, iq3_s, iq2_s, tq1_0, tq2_0, gguf_nvfp4,
+  q1_0, q2_0,
 };
+// clang-format on
 
 struct EncodingInfo {
   std::string_view name;  ///< as printed, for example "Q4_K"
@@ -72,6 +32,7 @@ struct EncodingInfo {
   bool decodable;    ///< decode_rows() handles it
 };
 const EncodingInfo& info(Encoding encoding);
+bool is_mlx(Encoding encoding);  ///< mlx_*
 
 /// The side data of an MLX-quantised tensor.
 struct MlxGroups {

@@ -30,6 +30,7 @@ struct Checkpoint {
   std::string tokenizer_config_json;
   std::string special_tokens_map_json;
   std::string chat_template_jinja;  ///< chat_template.jinja
+  std::string safetensors_format;   ///< __metadata__.format: "mlx", "pt" or empty
 
   /// An MLX-quantised X.weight + X.scales (+ X.biases) is one entry X.weight with an mlx_*
   /// encoding.
