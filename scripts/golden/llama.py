@@ -10,7 +10,8 @@ import numpy as np
 
 from common import PEERS
 
-LIBS = Path(os.environ.get("PACELINE_LLAMA_LIBS", PEERS / "llama.cpp" / "build" / "bin"))
+# the build without the f16 GELU table; stock llama.cpp is PEERS/llama.cpp/build/bin
+LIBS = Path(os.environ.get("PACELINE_LLAMA_LIBS", PEERS / "llama.exact" / "bin"))
 F32 = 0
 
 
