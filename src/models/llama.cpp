@@ -1,6 +1,5 @@
 // Llama 1-3, Mistral, SmolLM2. Source: docs/models.md, "llama".
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "models/causal_decoder.h"
@@ -34,11 +33,10 @@ Layout layout(const formats::Checkpoint& checkpoint) {
   const int64_t kv = int64_t{c.kv_heads} * c.head_dim;
   for (int32_t i = 0; i < c.layers; ++i) {
     const std::string p = layer_prefix(i) + "self_attn.";
-    tensors.insert(tensors.end(),
-                   {{.name = p + "q_proj.bias", .shape = {q}, .optional = true},
-                    {.name = p + "k_proj.bias", .shape = {kv}, .optional = true},
-                    {.name = p + "v_proj.bias", .shape = {kv}, .optional = true},
-                    {.name = p + "o_proj.bias", .shape = {c.hidden}, .optional = true}});
+    tensors.insert(tensors.end(), {{.name = p + "q_proj.bias", .shape = {q}, .optional = true},
+                                   {.name = p + "k_proj.bias", .shape = {kv}, .optional = true},
+                                   {.name = p + "v_proj.bias", .shape = {kv}, .optional = true},
+                                   {.name = p + "o_proj.bias", .shape = {c.hidden}, .optional = true}});
   }
   return tensors;
 }
@@ -49,8 +47,7 @@ std::vector<int32_t> paired_rows(int32_t heads, int32_t head_dim) {
   std::vector<int32_t> rows;
   for (int32_t head = 0; head < heads; ++head) {
     for (int32_t half = 0; half < 2; ++half) {
-      for (int32_t pair = 0; pair < head_dim / 2; ++pair)
-        rows.push_back(head * head_dim + 2 * pair + half);
+      for (int32_t pair = 0; pair < head_dim / 2; ++pair) rows.push_back(head * head_dim + 2 * pair + half);
     }
   }
   return rows;
@@ -61,33 +58,20 @@ std::unique_ptr<Model> load(const formats::Checkpoint& checkpoint, const ModelOp
   const DecoderConfig c = read_config(checkpoint);
   const bool paired = checkpoint.source == formats::Source::gguf;
   if (paired && c.rope.dims != c.head_dim) {
-    throw Error(ErrorCode::unsupported, "[llama] GGUF with " + std::to_string(c.rope.dims) +
-                                            " rotated features of " + std::to_string(c.head_dim) +
-                                            " per head");
+    throw Error(ErrorCode::unsupported, "[llama] GGUF with " + std::to_string(c.rope.dims) + " rotated features of " +
+                                            std::to_string(c.head_dim) + " per head");
   }
   Weights weights(checkpoint, layout(checkpoint), options.context, progress);
-  CausalDecoder::Parts parts = load_ends(weights, c, 0.0F);
   const kernels::RopeSpecPtr rope = nn::make_rope(c.rope);
   const auto q_rows = paired ? paired_rows(c.heads, c.head_dim) : std::vector<int32_t>{};
   const auto k_rows = paired ? paired_rows(c.kv_heads, c.head_dim) : std::vector<int32_t>{};
-  for (int32_t i = 0; i < c.layers; ++i) {
-    const std::string p = layer_prefix(i);
-    parts.blocks.push_back(std::make_unique<nn::PreNormBlock>(
-        load_norm(weights, p + "input_layernorm", c.eps, 0.0F),
-        load_attention(weights,
-                       {.config = c, .layer = i, .rope = rope, .q_rows = q_rows, .k_rows = k_rows}),
-        load_norm(weights, p + "post_attention_layernorm", c.eps, 0.0F),
-        load_mlp(weights, i, kernels::Activation::silu)));
-  }
-  return std::make_unique<CausalDecoder>(
-      c, std::move(parts), CausalDecoder::Facts{weights.parameters(), weights.resident_bytes()},
-      options);
+  return load_pre_norm_decoder(weights, c, options, [&](int32_t layer) {
+    return load_attention(weights, {.config = c, .layer = layer, .rope = rope, .q_rows = q_rows, .k_rows = k_rows});
+  });
 }
 
 }  // namespace
 
-Family llama_family() {
-  return {.name = "llama", .model_types = {"llama", "mistral"}, .layout = layout, .load = load};
-}
+Family llama_family() { return {.name = "llama", .model_types = {"llama", "mistral"}, .layout = layout, .load = load}; }
 
 }  // namespace paceline::models

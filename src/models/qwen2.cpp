@@ -1,6 +1,5 @@
 // Qwen2 and Qwen2.5: llama with biases on q, k and v. Source: docs/models.md, "qwen2".
 #include <string>
-#include <utility>
 
 #include "models/causal_decoder.h"
 #include "models/family.h"
@@ -38,26 +37,14 @@ std::unique_ptr<Model> load(const formats::Checkpoint& checkpoint, const ModelOp
                             const Progress& progress) {
   const DecoderConfig c = read_config(checkpoint);
   Weights weights(checkpoint, layout(checkpoint), options.context, progress);
-  CausalDecoder::Parts parts = load_ends(weights, c, 0.0F);
   const kernels::RopeSpecPtr rope = nn::make_rope(c.rope);
-  for (int32_t i = 0; i < c.layers; ++i) {
-    const std::string p = layer_prefix(i);
-    parts.blocks.push_back(std::make_unique<nn::PreNormBlock>(
-        load_norm(weights, p + "input_layernorm", c.eps, 0.0F),
-        load_attention(weights,
-                       {.config = c, .layer = i, .rope = rope, .q_rows = {}, .k_rows = {}}),
-        load_norm(weights, p + "post_attention_layernorm", c.eps, 0.0F),
-        load_mlp(weights, i, kernels::Activation::silu)));
-  }
-  return std::make_unique<CausalDecoder>(
-      c, std::move(parts), CausalDecoder::Facts{weights.parameters(), weights.resident_bytes()},
-      options);
+  return load_pre_norm_decoder(weights, c, options, [&](int32_t layer) {
+    return load_attention(weights, {.config = c, .layer = layer, .rope = rope, .q_rows = {}, .k_rows = {}});
+  });
 }
 
 }  // namespace
 
-Family qwen2_family() {
-  return {.name = "qwen2", .model_types = {"qwen2"}, .layout = layout, .load = load};
-}
+Family qwen2_family() { return {.name = "qwen2", .model_types = {"qwen2"}, .layout = layout, .load = load}; }
 
 }  // namespace paceline::models

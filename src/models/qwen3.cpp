@@ -1,7 +1,6 @@
 // Qwen3 (dense): llama with RMS norms over each query and key head. Source: docs/models.md,
 // "qwen3".
 #include <string>
-#include <utility>
 
 #include "models/causal_decoder.h"
 #include "models/family.h"
@@ -37,28 +36,18 @@ std::unique_ptr<Model> load(const formats::Checkpoint& checkpoint, const ModelOp
                             const Progress& progress) {
   const DecoderConfig c = read_config(checkpoint);
   Weights weights(checkpoint, layout(checkpoint), options.context, progress);
-  CausalDecoder::Parts parts = load_ends(weights, c, 0.0F);
   const kernels::RopeSpecPtr rope = nn::make_rope(c.rope);
-  for (int32_t i = 0; i < c.layers; ++i) {
-    const std::string p = layer_prefix(i);
-    nn::Attention attention = load_attention(
-        weights, {.config = c, .layer = i, .rope = rope, .q_rows = {}, .k_rows = {}});
-    attention.q_norm = load_norm(weights, p + "self_attn.q_norm", c.eps, 0.0F);
-    attention.k_norm = load_norm(weights, p + "self_attn.k_norm", c.eps, 0.0F);
-    parts.blocks.push_back(std::make_unique<nn::PreNormBlock>(
-        load_norm(weights, p + "input_layernorm", c.eps, 0.0F), std::move(attention),
-        load_norm(weights, p + "post_attention_layernorm", c.eps, 0.0F),
-        load_mlp(weights, i, kernels::Activation::silu)));
-  }
-  return std::make_unique<CausalDecoder>(
-      c, std::move(parts), CausalDecoder::Facts{weights.parameters(), weights.resident_bytes()},
-      options);
+  return load_pre_norm_decoder(weights, c, options, [&](int32_t layer) {
+    nn::Attention attention =
+        load_attention(weights, {.config = c, .layer = layer, .rope = rope, .q_rows = {}, .k_rows = {}});
+    attention.q_norm = load_norm(weights, layer_prefix(layer) + "self_attn.q_norm", c.eps, 0.0F);
+    attention.k_norm = load_norm(weights, layer_prefix(layer) + "self_attn.k_norm", c.eps, 0.0F);
+    return attention;
+  });
 }
 
 }  // namespace
 
-Family qwen3_family() {
-  return {.name = "qwen3", .model_types = {"qwen3"}, .layout = layout, .load = load};
-}
+Family qwen3_family() { return {.name = "qwen3", .model_types = {"qwen3"}, .layout = layout, .load = load}; }
 
 }  // namespace paceline::models

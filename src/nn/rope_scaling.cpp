@@ -5,7 +5,6 @@
 #include <numbers>
 
 #include "base/assert.h"
-#include "paceline/error.h"
 
 namespace paceline::nn {
 namespace {
@@ -13,13 +12,13 @@ namespace {
 constexpr double kTwoPi = 2.0 * std::numbers::pi;
 
 /// Long wavelengths are stretched by `factor`, short ones kept, those between interpolated
-/// (Llama 3.1).
-double llama3_period(const RopeConfig& c, double period) {
+/// .
+double banded_period(const RopeConfig& c, double period) {
   const double wavelength = kTwoPi * period;
   if (wavelength > c.original_context / c.low_freq_factor) return period * c.factor;
   if (wavelength < c.original_context / c.high_freq_factor) return period;
-  const double smooth = (c.original_context / wavelength - c.low_freq_factor) /
-                        (c.high_freq_factor - c.low_freq_factor);
+  const double smooth =
+      (c.original_context / wavelength - c.low_freq_factor) / (c.high_freq_factor - c.low_freq_factor);
   return period / ((1.0 - smooth) / c.factor + smooth);
 }
 
@@ -39,27 +38,28 @@ double yarn_period(const RopeConfig& c, int32_t pair, double period) {
 }
 
 double yarn_magnitude(const RopeConfig& c) {
-  const auto growth = [&](double mscale) {
-    return c.factor > 1.0 ? 0.1 * mscale * std::log(c.factor) + 1.0 : 1.0;
-  };
+  const auto growth = [&](double mscale) { return c.factor > 1.0 ? 0.1 * mscale * std::log(c.factor) + 1.0 : 1.0; };
   return growth(c.mscale) / growth(c.mscale_all_dim);
 }
 
 double period_of(const RopeConfig& c, int32_t pair) {
   const double period = std::pow(c.base, 2.0 * pair / c.dims);
-  if (c.kind.empty() || c.kind == "default") return period;
-  if (c.kind == "linear") return period * c.factor;
-  if (c.kind == "llama3") return llama3_period(c, period);
-  if (c.kind == "yarn") return yarn_period(c, pair, period);
-  if (c.kind == "longrope" || c.kind == "su") return period;  // its factors are `divisors`
-  throw Error(ErrorCode::unsupported,
-              "[rope] scaling kind '" + c.kind +
-                  "', expected one of default, linear, llama3, yarn, longrope");
+  switch (c.kind) {
+    case RopeKind::plain:
+      return period;
+    case RopeKind::linear:
+      return period * c.factor;
+    case RopeKind::banded:
+      return banded_period(c, period);
+    case RopeKind::yarn:
+      return yarn_period(c, pair, period);
+  }
+  return period;
 }
 
 double magnitude_of(const RopeConfig& c) {
   if (c.attention_factor) return *c.attention_factor;
-  return c.kind == "yarn" ? yarn_magnitude(c) : 1.0;
+  return c.kind == RopeKind::yarn ? yarn_magnitude(c) : 1.0;
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "kernels/rope.h"
@@ -14,12 +13,12 @@ namespace paceline::nn {
 struct RopeConfig {
   int32_t dims = 0;  ///< rotated features of a head, even
   double base = 10000.0;
-  std::string kind;
+  RopeKind kind = RopeKind::plain;
   double factor = 1.0;
-  double original_context = 0;                           ///< llama3, yarn, longrope
-  double low_freq_factor = 1.0, high_freq_factor = 4.0;  ///< llama3
+  double original_context = 0;                                                   ///< banded, yarn
+  double low_freq_factor = 1.0, high_freq_factor = 4.0;                          ///< banded
   double beta_fast = 32.0, beta_slow = 1.0, mscale = 1.0, mscale_all_dim = 0.0;  ///< yarn
-  std::optional<double> attention_factor;  ///< yarn, longrope: replaces the magnitude
+  std::optional<double> attention_factor;                                        ///< yarn: replaces the magnitude
   std::vector<double> divisors;  ///< [dims / 2]; frequencies are divided by them (GGUF rope_freqs,
                                  ///< longrope factors)
 };
