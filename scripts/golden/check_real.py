@@ -16,7 +16,8 @@ import numpy as np
 
 from common import CATALOGUE, GOLDEN, MODELS, load_safetensors
 from real_logits import COUNT, log_softmax
-from tiny_models import build, from_gguf_values, gguf_name, tensor_shapes
+from tiny_gguf import from_gguf_values, gguf_name
+from tiny_models import build, tensor_shapes
 
 KINDS = {"llama": "llama", "qwen2": "qwen2", "gemma3": "gemma3_text"}
 
