@@ -68,6 +68,9 @@ class Tokenizer {
   std::string bos_text() const;
   std::string eos_text() const;
   std::optional<TokenId> find_token(std::string_view literal) const;
+  /// 16 hex digits, the same for the same literals and types in every run; reads the whole
+  /// vocabulary.
+  std::string vocab_hash() const;
 
   struct Impl;
   explicit Tokenizer(std::unique_ptr<Impl> impl);
