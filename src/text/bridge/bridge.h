@@ -7,8 +7,9 @@
 extern "C" {
 #endif
 
-// The C face of the Rust crates that tokenise and render chat templates. Every call is total: a panic inside comes back
-// as PL_INTERNAL. Handles are immutable after creation and may be used from any thread.
+// The C face of the Rust crates that tokenise and render chat templates. Every call is total: a
+// panic inside comes back as PL_INTERNAL. Handles are immutable after creation and may be used from
+// any thread.
 
 /// Borrowed bytes; data may be null when size is 0.
 typedef struct PlBytes {
@@ -63,11 +64,12 @@ typedef struct PlVocab {
   size_t token_count;
   const PlBytes* merges;  ///< "left right", best first
   size_t merge_count;
-  const double* scores;  ///< one per token, instead of merges; may be null
+  const double* scores;   ///< one per token, instead of merges; may be null
   const PlBytes* splits;  ///< regular expressions, each applied to the pieces of the one before
   size_t split_count;
-  int32_t unknown;        ///< id or -1
-  uint8_t byte_level;     ///< the byte alphabet of GPT-2; otherwise UTF-8 with <0xNN> for what is missing
+  int32_t unknown;  ///< id or -1
+  uint8_t
+      byte_level;  ///< the byte alphabet of GPT-2; otherwise UTF-8 with <0xNN> for what is missing
   uint8_t escape_spaces;  ///< a space becomes U+2581
   uint8_t prefix_space;   ///< a space goes before the text and after every added token
   uint8_t ignore_merges;  ///< a piece that is a token needs no merges
@@ -88,15 +90,17 @@ void pl_ids_free(PlIds ids);
 PlStatus pl_tokenizer_from_json(PlBytes json, PlTokenizer** out, PlBuffer* error);
 PlStatus pl_tokenizer_from_vocab(const PlVocab* vocab, PlTokenizer** out, PlBuffer* error);
 void pl_tokenizer_free(PlTokenizer* tokenizer);
-PlStatus pl_tokenizer_encode(const PlTokenizer* tokenizer, PlBytes text, PlMode mode, PlIds* out, PlBuffer* error);
+PlStatus pl_tokenizer_encode(const PlTokenizer* tokenizer, PlBytes text, PlMode mode, PlIds* out,
+                             PlBuffer* error);
 /// Puts U+FDD0 behind the first character of every control-token literal.
-PlStatus pl_tokenizer_guard(const PlTokenizer* tokenizer, PlBytes text, PlBuffer* out, PlBuffer* error);
+PlStatus pl_tokenizer_guard(const PlTokenizer* tokenizer, PlBytes text, PlBuffer* out,
+                            PlBuffer* error);
 
 /// The rest describes a tokenizer that came from JSON.
 size_t pl_tokenizer_size(const PlTokenizer* tokenizer);
 /// Literal and type (0: no such token) of one id.
-PlStatus pl_tokenizer_token(const PlTokenizer* tokenizer, uint32_t id, PlBuffer* literal, uint8_t* type,
-                            PlBuffer* error);
+PlStatus pl_tokenizer_token(const PlTokenizer* tokenizer, uint32_t id, PlBuffer* literal,
+                            uint8_t* type, PlBuffer* error);
 int pl_tokenizer_decode_kind(const PlTokenizer* tokenizer);
 int pl_tokenizer_strips_leading_space(const PlTokenizer* tokenizer);
 
@@ -113,7 +117,8 @@ typedef struct PlRender {
 
 PlStatus pl_template_compile(PlBytes source, PlTemplate** out, PlBuffer* error);
 void pl_template_free(PlTemplate* compiled);
-PlStatus pl_template_render(const PlTemplate* compiled, const PlRender* input, PlBuffer* out, PlBuffer* error);
+PlStatus pl_template_render(const PlTemplate* compiled, const PlRender* input, PlBuffer* out,
+                            PlBuffer* error);
 
 #ifdef __cplusplus
 }
