@@ -7,8 +7,7 @@
 namespace paceline::text {
 namespace {
 
-std::string render(std::string_view source, const std::string& extra = "",
-                   const std::string& messages = "[]") {
+std::string render(std::string_view source, const std::string& extra = "", const std::string& messages = "[]") {
   TemplateInput input;
   input.messages_json = messages;
   input.extra_json = extra;
@@ -30,8 +29,7 @@ TEST_CASE("ChatML renders turns and the generation prompt") {
         "<|im_start|>system\nBe "
         "kind.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n");
   input.add_generation_prompt = false;
-  CHECK(chatml.render(input) ==
-        "<|im_start|>system\nBe kind.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n");
+  CHECK(chatml.render(input) == "<|im_start|>system\nBe kind.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n");
 }
 
 TEST_CASE("tojson writes what Python's json.dumps writes") {

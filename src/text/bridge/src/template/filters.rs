@@ -11,12 +11,18 @@ pub fn register(environment: &mut Environment<'static>) {
     environment.add_filter("length", length);
     environment.add_filter("count", length);
     environment.add_filter("join", join);
+    environment.add_test("iterable", is_iterable);
     environment.add_function("raise_exception", raise_exception);
 }
 
 fn raise_exception(message: &Value) -> Result<Value, Error> {
     let text = to_str(message)?;
     Err(Error::new(ErrorKind::InvalidOperation, text.clone()).with_source(Raised(text)))
+}
+
+/// Undefined and strings are, None is not.
+fn is_iterable(value: &Value) -> bool {
+    value.is_undefined() || value.as_str().is_some() || (!value.is_none() && value.try_iter().is_ok())
 }
 
 /// An undefined value has no elements.

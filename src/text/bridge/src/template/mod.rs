@@ -10,14 +10,17 @@ mod python;
 mod time;
 mod tojson;
 
-use crate::ffi::Failure;
+use crate::ffi::{catch, Failure};
 use minijinja::Environment;
 use std::io::{Error as IoError, Write};
 
 pub use input::RenderInput;
 
-/// Instructions one rendering may take: about half a second.
-const FUEL: u64 = 50_000_000;
+/// Instructions one rendering may take; real prompts of a thousand messages take a tenth.
+const FUEL: u64 = 5_000_000;
+/// A template can nest half a million lists with that fuel, and dropping or comparing them recurses. The stack is only
+/// address space until it is used.
+const STACK_BYTES: usize = 512 << 20;
 /// Nested macro calls and includes.
 const RECURSION_MAX: usize = 200;
 /// Largest text one rendering may give.
@@ -46,11 +49,21 @@ impl Template {
         Ok(Template { environment })
     }
 
+    /// Runs on a thread of its own, for its stack.
     pub fn render(&self, input: &RenderInput) -> Result<String, Failure> {
+        std::thread::scope(|scope| {
+            let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
+            let thread = builder.spawn_scoped(scope, || catch(|| self.render_here(input)));
+            let thread = thread.map_err(|e| Failure::internal(format!("rendering thread: {e}")))?;
+            thread.join().unwrap_or_else(|_| Err(Failure::internal("rendering thread panicked")))
+        })
+    }
+
+    fn render_here(&self, input: &RenderInput) -> Result<String, Failure> {
         let context = input.context()?;
         let template = self.environment.get_template(NAME).map_err(|e| errors::describe(&e))?;
         let mut output = CappedOutput { bytes: Vec::new(), full: false };
-        let result = template.render_captured_to(context, &mut output);
+        let result = template.render_captured_to(context, &mut output).map(|_| ());
         if output.full {
             return Err(errors::failure(format!("output passes {} MiB", OUTPUT_BYTES_MAX >> 20)));
         }
