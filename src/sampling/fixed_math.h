@@ -33,16 +33,17 @@ inline double log_fixed(double x) {
   return e * kLn2High + (e * kLn2Low + log_ratio((m - 1.0) / (m + 1.0)));
 }
 
-/// exp(x) for x <= 0 (below -87: exp(-87)); relative error below 2^-22. Branch-free, so loops over
-/// it vectorise.
-inline float exp_fixed(float x) {
+constexpr float kExpFloor = -87.0F;
+
+/// exp(x) for kExpFloor <= x <= 0; relative error below 2^-23. Branch-free, so loops over it
+/// vectorise.
+inline float exp_in_range(float x) {
   constexpr float kRound =
       12582912.0F;  // 1.5 * 2^23: adding and subtracting it rounds to an integer
   constexpr float kLn2High = 0.693359375F;
   constexpr float kLn2Low = -2.12194440e-4F;
-  const float y = x < -87.0F ? -87.0F : x;
-  const float n = (y * 1.44269504F + kRound) - kRound;
-  const float r = (y - n * kLn2High) - n * kLn2Low;
+  const float n = (x * 1.44269504F + kRound) - kRound;
+  const float r = (x - n * kLn2High) - n * kLn2Low;
   float p = 1.9875691500e-4F;  // minimax coefficients of Cephes' expf
   p = p * r + 1.3981999507e-3F;
   p = p * r + 8.3334519073e-3F;
@@ -54,14 +55,19 @@ inline float exp_fixed(float x) {
   return std::bit_cast<float>(std::bit_cast<uint32_t>(p) + scale);
 }
 
-/// exp_fixed as an integer count of 2^-40, so that sums are exact in any order. Zero below about
-/// -28.4.
-inline uint64_t weight_fixed(float x) {
+/// exp(x) for any x <= 0; below kExpFloor that of kExpFloor.
+inline float exp_fixed(float x) { return exp_in_range(x < kExpFloor ? kExpFloor : x); }
+
+/// A value in [0, 1] as an integer count of 2^-40, so that sums are exact in any order.
+inline uint64_t to_fixed(float value) {
   constexpr double kShift =
       0x1p52;  // the low mantissa bits of kShift + w are w rounded to an integer
-  const double shifted = static_cast<double>(exp_fixed(x)) * 0x1p40 + kShift;
+  const double shifted = static_cast<double>(value) * 0x1p40 + kShift;
   return std::bit_cast<uint64_t>(shifted) & 0x000fffffffffffffULL;
 }
+
+/// exp(x) for x <= 0 in units of 2^-40. Zero below about -28.4.
+inline uint64_t weight_fixed(float x) { return to_fixed(exp_fixed(x)); }
 
 /// Every x below this has weight_fixed(x) == 0.
 constexpr float kWeightFloor = -29.0F;

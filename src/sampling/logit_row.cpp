@@ -2,82 +2,60 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "paceline/error.h"
+#include "sampling/block_ops.h"
 #include "sampling/fixed_math.h"
 
 namespace paceline::sampling {
 namespace {
 
 constexpr float kNone = -std::numeric_limits<float>::infinity();
-
-struct Candidate {
-  float logit;
-  TokenId id;
-};
-bool before(const Candidate& x, const Candidate& y) {
-  return x.logit != y.logit ? x.logit > y.logit : x.id < y.id;
-}
-
-struct BlockScan {
-  float max;
-  bool bad;  ///< NaN or +inf seen
-};
-
-// Sixteen independent lanes; a maximum does not depend on the order.
-BlockScan scan(std::span<const float> block) {
-  constexpr std::size_t kLanes = 16;
-  std::array<float, kLanes> best;
-  std::array<uint32_t, kLanes> bad{};
-  best.fill(kNone);
-  std::size_t i = 0;
-  for (; i + kLanes <= block.size(); i += kLanes) {
-    for (std::size_t j = 0; j < kLanes; ++j) {
-      const float x = block[i + j];
-      best[j] = x > best[j] ? x : best[j];
-      bad[j] |= static_cast<uint32_t>(!(x < std::numeric_limits<float>::infinity()));
-    }
-  }
-  for (; i < block.size(); ++i) {
-    best[0] = block[i] > best[0] ? block[i] : best[0];
-    bad[0] |= static_cast<uint32_t>(!(block[i] < std::numeric_limits<float>::infinity()));
-  }
-  BlockScan result{best[0], bad[0] != 0};
-  for (std::size_t j = 1; j < kLanes; ++j) {
-    result.max = std::max(result.max, best[j]);
-    result.bad |= bad[j] != 0;
-  }
-  return result;
-}
+// Deeper buckets have no weight.
+constexpr int32_t kWeightDeepest = bucket_of(kWeightFloor);
 
 [[noreturn]] void refuse(int64_t position, const std::string& found) {
   throw Error(ErrorCode::internal, "[sampler] logits of position " + std::to_string(position) +
                                        ": found " + found + ", expected finite numbers");
 }
 
+std::span<const float> block_of(const LogitRow& row, std::size_t block) {
+  const auto [first, last] = row.block_range(block);
+  return row.logits().subspan(first, last - first);
+}
+
+// Ids with at least `floor` that `within` keeps, ascending.
 std::vector<Candidate> gather(const LogitRow& row, float floor, const Cut& within) {
   std::vector<Candidate> found;
   for (std::size_t b = 0; b < row.blocks(); ++b) {
     if (row.block_max(b) < floor || row.block_max(b) < within.logit) continue;
     const auto [first, last] = row.block_range(b);
     for (std::size_t i = first; i < last; ++i) {
-      const auto id = static_cast<TokenId>(i);
-      if (row[i] >= floor && within.keeps(row[i], id)) found.push_back({row[i], id});
+      const Candidate c{row[i], static_cast<TokenId>(i)};
+      if (c.logit >= floor && within.keeps(c)) found.push_back(c);
     }
   }
   return found;
 }
 
-// A superset of the k first ids that is not much larger when the k best lie in different blocks:
-// the k-th best block maximum bounds the k-th best logit from below.
+// A superset of the k first ids that is not much larger: the k-th best maximum of disjoint groups
+// of ids bounds the k-th best logit from below.
 std::vector<Candidate> gather_best(const LogitRow& row, std::size_t k) {
-  float floor = std::numeric_limits<float>::lowest();
+  constexpr std::size_t kGroup = 32;
+  std::vector<float> maxima;
   if (k < row.blocks()) {
-    std::vector<float> maxima(row.blocks());
-    for (std::size_t b = 0; b < row.blocks(); ++b) maxima[b] = row.block_max(b);
+    for (std::size_t b = 0; b < row.blocks(); ++b) maxima.push_back(row.block_max(b));
+  } else if (k < row.size() / kGroup) {
+    for (std::size_t i = 0; i + kGroup <= row.size(); i += kGroup) {
+      maxima.push_back(block_ops().scan(row.logits().subspan(i, kGroup)).max);
+    }
+  }
+  float floor = std::numeric_limits<float>::lowest();
+  if (!maxima.empty()) {
     const auto kth = maxima.begin() + static_cast<std::ptrdiff_t>(k - 1);
     std::nth_element(maxima.begin(), kth, maxima.end(), std::greater<>());
     floor = std::max(floor, *kth);
@@ -85,13 +63,32 @@ std::vector<Candidate> gather_best(const LogitRow& row, std::size_t k) {
   return gather(row, floor, Cut{});
 }
 
+// Calls use(block, weights) for every block whose best logit lies in bucket `deepest` or above it.
+template <class Use>
+void weigh_blocks(const LogitRow& row, float temperature, int32_t deepest, const Use& use) {
+  Weighed weighed;
+  for (std::size_t b = 0; b < row.blocks(); ++b) {
+    if (bucket_of((row.block_max(b) - row.max()) / temperature) > deepest) continue;
+    block_ops().weigh(block_of(row, b), row.max(), temperature, weighed);
+    use(b, weighed);
+  }
+}
+
+uint64_t target_of(float p, uint64_t total) {
+  const double share = std::ceil(static_cast<double>(p) * static_cast<double>(total));
+  return std::min(static_cast<uint64_t>(share), total);
+}
+
 struct Weigher {
   float max;
   float temperature;
-  uint64_t operator()(float logit) const { return weight_fixed((logit - max) / temperature); }
+  uint64_t operator()(const Candidate& c) const {
+    return weight_fixed((c.logit - max) / temperature);
+  }
 };
 
-// The shortest prefix of `c` (in order) whose weight reaches `target`; all of it when nothing does.
+// The shortest prefix of the candidates whose weight reaches `target`, which their whole weight
+// does.
 Cut cut_at_weight(std::vector<Candidate> c, uint64_t target, const Weigher& weigh) {
   constexpr std::ptrdiff_t kSortBelow = 64;
   auto first = c.begin();
@@ -100,7 +97,7 @@ Cut cut_at_weight(std::vector<Candidate> c, uint64_t target, const Weigher& weig
     const auto middle = first + (last - first) / 2;
     std::nth_element(first, middle, last, before);
     uint64_t upper = 0;
-    for (auto it = first; it != middle; ++it) upper += weigh(it->logit);
+    for (auto it = first; it != middle; ++it) upper += weigh(*it);
     if (upper >= target) {
       last = middle;
     } else {
@@ -111,10 +108,36 @@ Cut cut_at_weight(std::vector<Candidate> c, uint64_t target, const Weigher& weig
   std::sort(first, last, before);
   uint64_t sum = 0;
   for (auto it = first; it != last; ++it) {
-    sum += weigh(it->logit);
+    sum += weigh(*it);
     if (sum >= target) return {it->logit, it->id};
   }
   return {(last - 1)->logit, (last - 1)->id};
+}
+
+// Top-p over the whole row: a histogram finds the bucket in which the weight reaches p, and only
+// that one is sorted.
+Cut top_p_of_row(const LogitRow& row, float p, float temperature) {
+  std::array<uint64_t, kBuckets> sums{};
+  weigh_blocks(row, temperature, kWeightDeepest, [&](std::size_t b, const Weighed& w) {
+    const std::size_t n = block_of(row, b).size();
+    for (std::size_t j = 0; j < n; ++j) sums[static_cast<std::size_t>(w.bucket[j])] += w.weight[j];
+  });
+  uint64_t total = 0;
+  for (const uint64_t sum : sums) total += sum;
+  uint64_t target = target_of(p, total);
+  int32_t at = 0;
+  while (sums[static_cast<std::size_t>(at)] < target)
+    target -= sums[static_cast<std::size_t>(at++)];
+
+  std::vector<Candidate> found;
+  weigh_blocks(row, temperature, at, [&](std::size_t b, const Weighed& w) {
+    const auto [first, last] = row.block_range(b);
+    for (std::size_t i = first; i < last; ++i) {
+      if (w.bucket[i - first] != at) continue;
+      found.push_back({row[i], static_cast<TokenId>(i)});
+    }
+  });
+  return cut_at_weight(std::move(found), target, {row.max(), temperature});
 }
 
 }  // namespace
@@ -123,8 +146,7 @@ LogitRow::LogitRow(std::span<const float> logits, int64_t position)
     : logits_(logits), block_max_((logits.size() + kBlock - 1) / kBlock) {
   bool bad = false;
   for (std::size_t b = 0; b < blocks(); ++b) {
-    const auto [first, last] = block_range(b);
-    const BlockScan result = scan(logits_.subspan(first, last - first));
+    const BlockScan result = block_ops().scan(block_of(*this, b));
     block_max_[b] = result.max;
     max_ = std::max(max_, result.max);
     bad |= result.bad;
@@ -155,36 +177,22 @@ Cut top_k_cut(const LogitRow& row, std::size_t k) {
   return {kth->logit, kth->id};
 }
 
-uint64_t total_weight(const LogitRow& row, float temperature, const Cut& within) {
-  const Weigher weigh{row.max(), temperature};
+uint64_t total_weight(const LogitRow& row) {
   uint64_t total = 0;
-  for (std::size_t b = 0; b < row.blocks(); ++b) {
-    const float top = row.block_max(b);
-    if (top < within.logit || (top - row.max()) / temperature < kWeightFloor) continue;
-    const auto [first, last] = row.block_range(b);
-    for (std::size_t i = first; i < last; ++i) {
-      const uint64_t weight = weigh(row[i]);
-      total += within.keeps(row[i], static_cast<TokenId>(i)) ? weight : 0;
-    }
-  }
+  weigh_blocks(row, 1, kWeightDeepest, [&](std::size_t b, const Weighed& w) {
+    const std::size_t n = block_of(row, b).size();
+    for (std::size_t j = 0; j < n; ++j) total += w.weight[j];
+  });
   return total;
 }
 
 Cut top_p_cut(const LogitRow& row, float p, float temperature, const Cut& within) {
-  const uint64_t total = total_weight(row, temperature, within);
-  const double share = std::ceil(static_cast<double>(p) * static_cast<double>(total));
-  const auto target = std::min(static_cast<uint64_t>(share), total);
+  if (within.keeps_all()) return top_p_of_row(row, p, temperature);
   const Weigher weigh{row.max(), temperature};
-  // Most rows reach p within a few nats of the best; deeper bands are read only when needed.
-  for (const double depth : {4.0, 8.0, 16.0, 32.0}) {
-    const double floor = static_cast<double>(row.max()) - depth * temperature;
-    const double lowest = std::numeric_limits<float>::lowest();
-    std::vector<Candidate> c = gather(row, static_cast<float>(std::max(floor, lowest)), within);
-    uint64_t sum = 0;
-    for (const Candidate& candidate : c) sum += weigh(candidate.logit);
-    if (sum >= target) return cut_at_weight(std::move(c), target, weigh);
-  }
-  return within;
+  std::vector<Candidate> kept = gather(row, within.logit, within);
+  uint64_t total = 0;
+  for (const Candidate& c : kept) total += weigh(c);
+  return cut_at_weight(std::move(kept), target_of(p, total), weigh);
 }
 
 Cut min_p_cut(const LogitRow& row, float min_p, float temperature) {

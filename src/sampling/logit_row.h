@@ -15,8 +15,6 @@ namespace paceline::sampling {
 /// blocks.
 class LogitRow {
  public:
-  static constexpr std::size_t kBlock = 256;
-
   /// Views `logits`, which must outlive it. Throws Error{internal} naming `position` when a logit
   /// is NaN or +inf, or when none is finite.
   LogitRow(std::span<const float> logits, int64_t position);
@@ -37,17 +35,28 @@ class LogitRow {
   float max_ = -std::numeric_limits<float>::infinity();
 };
 
-/// A prefix of the ids in the order (logit descending, id ascending). Top-k, top-p and min-p all
-/// keep such a prefix, so the support of a draw is the shortest of theirs.
+struct Candidate {
+  float logit;
+  TokenId id;
+};
+/// The order in which tokens are kept: logit descending, id ascending.
+inline bool before(const Candidate& x, const Candidate& y) {
+  return x.logit != y.logit ? x.logit > y.logit : x.id < y.id;
+}
+
+/// A prefix of the ids in that order. Top-k, top-p and min-p all keep such a prefix, so the support
+/// of a draw is the shortest of theirs.
 struct Cut {
   float logit = std::numeric_limits<float>::lowest();  ///< of the last id kept
   TokenId id = std::numeric_limits<TokenId>::max();  ///< the last id kept among those of this logit
 
-  bool keeps(float other, TokenId other_id) const {
-    return other > logit || (other == logit && other_id <= id);
+  bool keeps(const Candidate& x) const {
+    return x.logit > logit || (x.logit == logit && x.id <= id);
   }
+  /// Whether everything but -inf is kept.
+  bool keeps_all() const { return keeps({Cut{}.logit, Cut{}.id}); }
 };
-inline Cut shorter(const Cut& x, const Cut& y) { return x.keeps(y.logit, y.id) ? y : x; }
+inline Cut shorter(const Cut& x, const Cut& y) { return x.keeps({y.logit, y.id}) ? y : x; }
 
 /// The k first ids; k >= 1.
 Cut top_k_cut(const LogitRow& row, std::size_t k);
@@ -56,9 +65,8 @@ Cut top_p_cut(const LogitRow& row, float p, float temperature, const Cut& within
 /// Ids with at least min_p times the probability of the most likely one; min_p in (0, 1].
 Cut min_p_cut(const LogitRow& row, float min_p, float temperature);
 
-/// Sum of weight_fixed((logit - max) / temperature) over the prefix: probabilities in units of
-/// 2^-40 of the greatest.
-uint64_t total_weight(const LogitRow& row, float temperature, const Cut& within);
+/// Sum of exp(logit - max) in units of 2^-40.
+uint64_t total_weight(const LogitRow& row);
 
 /// The n first ids in order, fewer when the row has fewer finite logits.
 std::vector<TokenId> best_ids(const LogitRow& row, std::size_t n);

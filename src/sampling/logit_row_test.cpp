@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <random>
 #include <vector>
 
 #include "paceline/error.h"
+#include "sampling/block_ops.h"
 #include "sampling/fixed_math.h"
 #include "sampling/noisy_argmax.h"
 
@@ -38,7 +40,7 @@ std::vector<TokenId> sorted_ids(const std::vector<float>& row) {
 std::vector<TokenId> kept(const std::vector<float>& row, const Cut& cut) {
   std::vector<TokenId> ids;
   for (const TokenId id : sorted_ids(row)) {
-    if (cut.keeps(row[id], id)) ids.push_back(id);
+    if (cut.keeps({row[id], id})) ids.push_back(id);
   }
   return ids;
 }
@@ -66,7 +68,7 @@ TokenId naive_draw(const std::vector<float>& row, double t, const Cut& cut, Draw
   double best = -std::numeric_limits<double>::infinity();
   TokenId best_id = -1;
   for (TokenId id = 0; id < static_cast<TokenId>(row.size()); ++id) {
-    if (!cut.keeps(row[id], id)) continue;
+    if (!cut.keeps({row[id], id})) continue;
     const double score = row[id] / t + gumbel_of_hash(hash32(key, static_cast<uint32_t>(id)));
     if (score > best) {
       best = score;
@@ -190,4 +192,40 @@ TEST_CASE("draw under extreme logits and temperatures stays in the support") {
   }
   const std::vector<float> masked{-kInf, -5, -kInf};
   CHECK(noisy_argmax(LogitRow(masked, 0), 1, Cut{}, draw_key(1, 2)) == 1);
+}
+
+TEST_CASE("every instruction set gives the same blocks") {
+  const BlockOps* wide = avx2_block_ops();
+  if (wide == nullptr) {
+    MESSAGE("skipped: no AVX2");
+    return;
+  }
+  const BlockOps& plain = generic_block_ops();
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    std::vector<float> values = random_row(1 + seed * 255 / 49, seed, false, 12);
+    values[0] = -kInf;
+    const BlockScan scan = plain.scan(values);
+    CHECK(wide->scan(values).max == scan.max);
+    for (const float t : {0.3F, 1.0F, 7.0F}) {
+      auto one = std::make_unique<Weighed>();
+      auto two = std::make_unique<Weighed>();
+      plain.weigh(values, 60, t, *one);
+      wide->weigh(values, 60, t, *two);
+      for (std::size_t j = 0; j < values.size(); ++j) {
+        CHECK(one->weight[j] == weight_fixed((values[j] - 60) / t));
+        CHECK(one->weight[j] == two->weight[j]);
+        CHECK(one->bucket[j] == two->bucket[j]);
+      }
+    }
+    std::array<uint32_t, kBlock> one;
+    std::array<uint32_t, kBlock> two;
+    const DrawKey key = draw_key(seed, 3);
+    plain.hash(key, static_cast<uint32_t>(seed * 256), one.data());
+    wide->hash(key, static_cast<uint32_t>(seed * 256), two.data());
+    CHECK(one == two);
+    CHECK(one[7] == hash32(seed, 3, static_cast<uint32_t>(seed * 256 + 7)));
+    values.back() = NAN;
+    CHECK(plain.scan(values).bad);
+    CHECK(wide->scan(values).bad);
+  }
 }

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "sampling/block_ops.h"
+
 namespace paceline::sampling {
 namespace {
 
@@ -45,7 +47,7 @@ int64_t Search::hash_limit(float block_max) const {
 
 void Search::consider(std::size_t i, uint32_t hash) {
   const auto id = static_cast<TokenId>(i);
-  if (!support_.keeps(row_[i], id)) return;
+  if (!support_.keeps({row_[i], id})) return;
   const double score = row_[i] / temperature_ + gumbel_of_hash(hash);
   if (score > best_ || (score == best_ && id < best_id_)) {
     best_ = score;
@@ -58,10 +60,8 @@ void Search::visit(std::size_t block) {
   const int64_t limit = hash_limit(row_.block_max(block));
   if (limit < 0) return;
   const auto [first, last] = row_.block_range(block);
-  std::array<uint32_t, LogitRow::kBlock> hashes;
-  for (std::size_t j = 0; j < LogitRow::kBlock; ++j) {
-    hashes[j] = hash32(key_, static_cast<uint32_t>(first + j));
-  }
+  std::array<uint32_t, kBlock> hashes;
+  block_ops().hash(key_, static_cast<uint32_t>(first), hashes.data());
   for (std::size_t j = 0; j < last - first; ++j) {
     if (hashes[j] <= limit) consider(first + j, hashes[j]);
   }
@@ -72,7 +72,7 @@ void Search::visit(std::size_t block) {
 TokenId noisy_argmax(const LogitRow& row, double temperature, const Cut& support, DrawKey key) {
   Search search(row, temperature, support, key);
   // The block of the greatest logit first: its winner rules out most others.
-  const std::size_t start = static_cast<std::size_t>(row.argmax()) / LogitRow::kBlock;
+  const std::size_t start = static_cast<std::size_t>(row.argmax()) / kBlock;
   search.visit(start);
   for (std::size_t b = 0; b < row.blocks(); ++b) {
     if (b != start) search.visit(b);
