@@ -1,6 +1,6 @@
 #include "cli/help.h"
 
-#include "cli/catalogue.h"
+#include "cli/catalogue/catalogue.h"
 
 namespace paceline::cli {
 

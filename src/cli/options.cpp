@@ -8,7 +8,7 @@
 #include <iterator>
 
 #include "base/utf8.h"
-#include "cli/catalogue.h"
+#include "cli/catalogue/catalogue.h"
 #include "cli/help.h"
 #include "cli/numbers.h"
 #include "cli/suggest.h"

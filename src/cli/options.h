@@ -24,9 +24,9 @@ struct LoadFlags {
   int32_t threads = 0;  ///< 0 = one per physical core
   bool portable = false;
   bool kv_f32 = false;
-  std::string isa;
-  std::string pre;
-  std::string chat_template_file;
+  std::string isa{};
+  std::string pre{};
+  std::string chat_template_file{};
 };
 
 struct RunCommand {

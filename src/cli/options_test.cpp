@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/catalogue.h"
+#include "cli/catalogue/catalogue.h"
 #include "cli/usage_error.h"
 
 using namespace paceline::cli;

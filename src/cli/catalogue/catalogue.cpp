@@ -1,4 +1,4 @@
-#include "cli/catalogue.h"
+#include "cli/catalogue/catalogue.h"
 
 #include <nlohmann/json.hpp>
 
