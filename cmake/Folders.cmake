@@ -1,11 +1,13 @@
-# The folders in layer order; each has a CMakeLists.txt of its own.
-foreach(folder base blocks array kernels formats text sampling state nn models engine cli)
+# The folders in layer order; each has a CMakeLists.txt of its own. What a program uses (cli) comes after the library.
+foreach(folder base blocks array kernels formats text sampling state nn models engine)
   if(EXISTS "${CMAKE_SOURCE_DIR}/src/${folder}/CMakeLists.txt")
     add_subdirectory("src/${folder}")
   endif()
 endforeach()
-foreach(folder tests bench)
+include(Product)
+foreach(folder src/cli tests bench)
   if(EXISTS "${CMAKE_SOURCE_DIR}/${folder}/CMakeLists.txt")
     add_subdirectory("${folder}")
   endif()
 endforeach()
+include(Install)

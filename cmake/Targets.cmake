@@ -1,7 +1,7 @@
 find_package(Threads REQUIRED)
 
 # paceline_library(NAME base SRCS ... DEPS ... LIBS ...): static library paceline_<NAME> of src/<NAME>.
-# DEPS are folders (layers.txt), LIBS are anything else.
+# DEPS are folders (layers.txt; "api" is the implementation of include/paceline), LIBS are anything else.
 function(paceline_library)
   cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS;LIBS" ${ARGN})
   set(target "paceline_${ARG_NAME}")
@@ -11,13 +11,32 @@ function(paceline_library)
   target_link_libraries(${target} PUBLIC ${ARG_DEPS} ${ARG_LIBS} Threads::Threads)
 endfunction()
 
-# paceline_test(NAME base SRCS a_test.cpp ... DEPS ... LABEL unit): program test_<NAME>, run by ctest as <NAME>.
-# Tests run with the repository root as working directory.
+# paceline_program(NAME paceline SRCS main.cpp DEPS cli api): program <NAME> in build/<preset>/bin, installed in bin/.
+function(paceline_program)
+  cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS;LIBS" ${ARGN})
+  add_executable(${ARG_NAME} ${ARG_SRCS})
+  target_include_directories(${ARG_NAME} PRIVATE "${CMAKE_SOURCE_DIR}/src" "${CMAKE_SOURCE_DIR}/include")
+  list(TRANSFORM ARG_DEPS PREPEND "paceline_")
+  target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} ${ARG_LIBS})
+  set_target_properties(${ARG_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin"
+    INSTALL_RPATH "$ORIGIN/../lib")
+  install(TARGETS ${ARG_NAME} RUNTIME DESTINATION bin)
+endfunction()
+
+# Programs of the tests that --sanitize runs: paceline_tests_unit under asan, paceline_tests_threads under tsan.
+if(PACELINE_TESTS)
+  add_custom_target(paceline_tests_unit)
+  add_custom_target(paceline_tests_threads)
+endif()
+
+# paceline_test(NAME base SRCS a_test.cpp ... DEPS ... LABEL unit [THREADS]): program test_<NAME>, run by ctest as
+# <NAME>. Tests run with the repository root as working directory. A test case that cannot run prints
+# "skipped: REASON" on a line of its own. THREADS: also run under tsan by `./test --sanitize`.
 function(paceline_test)
   if(NOT PACELINE_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "NAME;LABEL" "SRCS;DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "THREADS" "NAME;LABEL" "SRCS;DEPS;LIBS" ${ARGN})
   if(NOT ARG_LABEL)
     set(ARG_LABEL unit)
   endif()
@@ -26,7 +45,25 @@ function(paceline_test)
   list(TRANSFORM ARG_DEPS PREPEND "paceline_")
   target_link_libraries(${target} PRIVATE paceline_doctest_main ${ARG_DEPS} ${ARG_LIBS})
   add_test(NAME ${ARG_NAME} COMMAND ${target} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
-  set_tests_properties(${ARG_NAME} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 900)
+  set(labels ${ARG_LABEL})
+  if(ARG_THREADS)
+    list(APPEND labels threads)
+    add_dependencies(paceline_tests_threads ${target})
+  endif()
+  if("unit" IN_LIST labels)
+    add_dependencies(paceline_tests_unit ${target})
+  endif()
+  set_tests_properties(${ARG_NAME} PROPERTIES LABELS "${labels}" TIMEOUT 900)
+endfunction()
+
+# paceline_script_test(NAME x COMMAND ... LABEL scripts): a test that is a command, run in the repository root.
+function(paceline_script_test)
+  if(NOT PACELINE_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "NAME;LABEL" "COMMAND" ${ARGN})
+  add_test(NAME ${ARG_NAME} COMMAND ${ARG_COMMAND} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
+  set_tests_properties(${ARG_NAME} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT 900)
 endfunction()
 
 if(PACELINE_TESTS)

@@ -16,24 +16,28 @@
 
 namespace paceline {
 
-enum class Ops { automatic, portable };        ///< portable: plain MLX operations everywhere (slow; the specification)
+enum class Ops {
+  automatic,
+  portable
+};  ///< portable: plain MLX operations everywhere (slow; the specification)
 enum class KvType { bf16, f32 };
 
 struct LoadOptions {
-  int32_t context = 0;          ///< tokens; 0 = min(the model's own, 8192)
-  int32_t threads = 0;          ///< 0 = one per physical core
+  int32_t context = 0;  ///< tokens; 0 = min(the model's own, 8192)
+  int32_t threads = 0;  ///< 0 = one per physical core
   Ops ops = Ops::automatic;
   KvType kv_type = KvType::bf16;
-  std::string isa;              ///< "", "avx512", "avx2", "generic"
-  std::string pre_override;     ///< pre-tokenizer of a GGUF vocabulary
-  std::string chat_template;    ///< Jinja source that replaces the model's own
+  std::string isa;            ///< "", "avx512", "avx2", "generic"
+  std::string pre_override;   ///< pre-tokenizer of a GGUF vocabulary
+  std::string chat_template;  ///< Jinja source that replaces the model's own
 };
 
 /// Handle of a running request. Thread safe; may outlive its request but not the Engine.
 class PACELINE_EXPORT RequestHandle {
  public:
   RequestHandle() = default;
-  /// Asks the request to end; takes effect within one step, and `finished` with reason cancelled follows.
+  /// Asks the request to end; takes effect within one step, and `finished` with reason cancelled
+  /// follows.
   void cancel() const;
   /// Blocks until the `finished` event has been delivered.
   void wait() const;
@@ -48,8 +52,10 @@ class PACELINE_EXPORT RequestHandle {
 /// A loaded model and the one thread that runs it. All methods may be called from any thread.
 class PACELINE_EXPORT Engine {
  public:
-  /// `model` is a .gguf file, a .safetensors file or a folder. Throws Error with the codes of formats, text and models.
-  static std::unique_ptr<Engine> load(const std::filesystem::path& model, const LoadOptions& options = {});
+  /// `model` is a .gguf file, a .safetensors file or a folder. Throws Error with the codes of
+  /// formats, text and models.
+  static std::unique_ptr<Engine> load(const std::filesystem::path& model,
+                                      const LoadOptions& options = {});
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -63,11 +69,14 @@ class PACELINE_EXPORT Engine {
   std::string detokenize(std::span<const TokenId> ids) const;
   /// The literal or bytes of one id.
   std::string token_text(TokenId id) const;
-  /// The prompt that `messages` become. Throws Error{template_error} also when the model has no template.
-  std::string apply_template(std::span<const Message> messages, std::string_view variables_json = {}) const;
+  /// The prompt that `messages` become. Throws Error{template_error} also when the model has no
+  /// template.
+  std::string apply_template(std::span<const Message> messages,
+                             std::string_view variables_json = {}) const;
 
-  /// Validates and queues the request (Error{invalid_argument, context_overflow, template_error} from here).
-  /// Events arrive on the engine's thread. At most 64 requests wait; one more is Error{out_of_memory}.
+  /// Validates and queues the request (Error{invalid_argument, context_overflow, template_error}
+  /// from here). Events arrive on the engine's thread. At most 64 requests wait; one more is
+  /// Error{out_of_memory}.
   RequestHandle submit(Request request, EventCallback on_event);
   /// submit() and wait.
   void generate(Request request, EventCallback on_event);

@@ -8,11 +8,11 @@ namespace paceline {
 
 /// What a loaded model is.
 struct ModelInfo {
-  std::string name;             ///< file or folder name
-  std::string architecture;     ///< "llama", "qwen2", "qwen3", "gemma3"
+  std::string name;          ///< file or folder name
+  std::string architecture;  ///< "llama", "qwen2", "qwen3", "gemma3"
   int64_t parameters = 0;
   int64_t file_bytes = 0;
-  int64_t resident_bytes = 0;   ///< weights in memory
+  int64_t resident_bytes = 0;  ///< weights in memory
   int32_t vocab_size = 0;
   int32_t context_trained = 0;  ///< what the model was trained for
   int32_t context = 0;          ///< what it was loaded for

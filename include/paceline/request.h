@@ -17,18 +17,23 @@ struct Message {
   std::string content;  ///< UTF-8; its control-token literals stay plain text
 };
 
-/// What to generate. Give either `messages` (rendered with the model's chat template), `prompt` or `prompt_ids`.
+/// What to generate. Give either `messages` (rendered with the model's chat template), `prompt` or
+/// `prompt_ids`.
 struct Request {
   std::vector<Message> messages;
-  std::string prompt;                 ///< raw text; control-token literals become control tokens; BOS as the model wants
-  std::vector<TokenId> prompt_ids;    ///< taken as they are
-  std::string template_variables_json;  ///< object of further template variables, e.g. {"enable_thinking": false}
+  std::string
+      prompt;  ///< raw text; control-token literals become control tokens; BOS as the model wants
+  std::vector<TokenId> prompt_ids;      ///< taken as they are
+  std::string template_variables_json;  ///< object of further template variables, e.g.
+                                        ///< {"enable_thinking": false}
 
   SamplingOptions sampling;
-  int32_t tokens_max = 0;             ///< 0 = up to the end of the context
-  std::vector<std::string> stop;      ///< at most 16 strings of at most 256 bytes; the text ends before the match
-  bool ignore_end = false;            ///< end-of-text tokens do not end the answer
-  int32_t logprobs = -1;              ///< -1 = none; N >= 0: the chosen token's and the N best alternatives' (N <= 20)
+  int32_t tokens_max = 0;  ///< 0 = up to the end of the context
+  std::vector<std::string>
+      stop;  ///< at most 16 strings of at most 256 bytes; the text ends before the match
+  bool ignore_end = false;  ///< end-of-text tokens do not end the answer
+  int32_t logprobs =
+      -1;  ///< -1 = none; N >= 0: the chosen token's and the N best alternatives' (N <= 20)
 };
 
 enum class FinishReason { stop, length, cancelled, error };
@@ -42,14 +47,14 @@ struct TokenLogprob {
 
 struct Token {
   TokenId id = 0;
-  float logprob = 0;                  ///< set when logprobs were asked for
-  std::vector<TokenLogprob> top;      ///< descending probability, ties by ascending id
+  float logprob = 0;              ///< set when logprobs were asked for
+  std::vector<TokenLogprob> top;  ///< descending probability, ties by ascending id
 };
 
 struct Timings {
   double queued_ms = 0;
-  double prompt_ms = 0;    ///< evaluation of the prompt
-  double decode_ms = 0;    ///< from the first token to the last
+  double prompt_ms = 0;  ///< evaluation of the prompt
+  double decode_ms = 0;  ///< from the first token to the last
 };
 
 struct Usage {
@@ -63,15 +68,16 @@ struct Usage {
 struct Event {
   enum class Kind { started, token, finished };
   Kind kind = Kind::token;
-  Token token;                       ///< kind token
-  std::string text;                  ///< kinds token and finished: text that became final (may be empty)
+  Token token;       ///< kind token
+  std::string text;  ///< kinds token and finished: text that became final (may be empty)
   FinishReason reason = FinishReason::stop;  ///< kind finished
-  std::optional<Error> error;        ///< kind finished with reason error
-  Usage usage;                       ///< kinds started (prompt_tokens, seed) and finished
-  Timings timings;                   ///< kind finished
+  std::optional<Error> error;                ///< kind finished with reason error
+  Usage usage;                               ///< kinds started (prompt_tokens, seed) and finished
+  Timings timings;                           ///< kind finished
 };
 
-/// Called on the engine's thread for each event; must return soon and not call back into the engine.
+/// Called on the engine's thread for each event; must return soon and not call back into the
+/// engine.
 using EventCallback = std::function<void(const Event&)>;
 
 }  // namespace paceline

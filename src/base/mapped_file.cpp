@@ -17,7 +17,8 @@ namespace {
 [[noreturn]] void fail(const std::filesystem::path& path, const char* step) {
   const int error = errno;
   const ErrorCode code = error == ENOENT ? ErrorCode::not_found : ErrorCode::io;
-  throw Error(code, "[file] cannot " + std::string(step) + " '" + path.string() + "': " + std::strerror(error));
+  throw Error(code, "[file] cannot " + std::string(step) + " '" + path.string() +
+                        "': " + std::strerror(error));
 }
 
 /// Owns a descriptor until the end of the constructor.
@@ -32,7 +33,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) fail(path, "open");
   const Descriptor descriptor{fd};
-  struct stat status {};
+  struct stat status{};
   if (::fstat(fd, &status) != 0) fail(path, "read the size of");
   if (!S_ISREG(status.st_mode)) {
     throw Error(ErrorCode::io, "[file] '" + path.string() + "' is not a regular file");

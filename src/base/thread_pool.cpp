@@ -14,13 +14,14 @@
 namespace paceline::base {
 namespace {
 
-constexpr int kSpins = 20000;  // about 200 us: a parked wake-up costs 20-200 us, kernels follow each other in less
+constexpr int kSpins =
+    20000;  // about 200 us: a parked wake-up costs 20-200 us, kernels follow each other in less
 
 }  // namespace
 
 struct ThreadPool::Impl {
-  std::atomic<uint32_t> epoch{0};    // bumped once per loop; workers wait for a change
-  std::atomic<int> running{0};       // workers that have not finished the current loop
+  std::atomic<uint32_t> epoch{0};  // bumped once per loop; workers wait for a change
+  std::atomic<int> running{0};     // workers that have not finished the current loop
   std::atomic<bool> stopping{false};
   int64_t count = 0;
   int64_t step = 0;

@@ -17,10 +17,12 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   int size() const;
-  /// Splits [0, count) into size() contiguous ranges cut at multiples of `grain` and calls body(begin, end) once per
-  /// non-empty range. The split never changes a result: every index is handled whole. Blocks until all are done.
-  /// One caller at a time. An exception of any range is rethrown after all ranges have ended.
-  void parallel_for(int64_t count, int64_t grain, const std::function<void(int64_t, int64_t)>& body);
+  /// Splits [0, count) into size() contiguous ranges cut at multiples of `grain` and calls
+  /// body(begin, end) once per non-empty range. The split never changes a result: every index is
+  /// handled whole. Blocks until all are done. One caller at a time. An exception of any range is
+  /// rethrown after all ranges have ended.
+  void parallel_for(int64_t count, int64_t grain,
+                    const std::function<void(int64_t, int64_t)>& body);
 
  private:
   struct Impl;

@@ -29,9 +29,10 @@ TEST_CASE("parallel_for visits every index once for any count, grain and thread 
 
 TEST_CASE("parallel_for rethrows after every range has ended and the pool stays usable") {
   ThreadPool pool(2);
-  CHECK_THROWS_AS(pool.parallel_for(2, 1, [](int64_t begin, int64_t) {
-    if (begin == 1) throw std::runtime_error("range 1");
-  }),
+  CHECK_THROWS_AS(pool.parallel_for(2, 1,
+                                    [](int64_t begin, int64_t) {
+                                      if (begin == 1) throw std::runtime_error("range 1");
+                                    }),
                   std::runtime_error);
   std::atomic<int> sum{0};
   pool.parallel_for(100, 1, [&](int64_t b, int64_t e) { sum += static_cast<int>(e - b); });

@@ -9,7 +9,8 @@ struct Unit {
   bool open;         // ran out of input inside a prefix that could still become valid
 };
 
-/// The range of the second byte depends on the first (Unicode table 3-7); later bytes are always 80..BF.
+/// The range of the second byte depends on the first (Unicode table 3-7); later bytes are
+/// always 80..BF.
 Unit next_unit(std::string_view s) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(s[i]); };
   const unsigned char lead = at(0);

@@ -15,8 +15,8 @@ namespace paceline::formats {
 
 enum class Source { gguf, safetensors };
 
-/// A model on disk: raw tensors under the file's own names, and its descriptions. Nothing is decoded or copied.
-/// Name maps and per-architecture fixes live in models/.
+/// A model on disk: raw tensors under the file's own names, and its descriptions. Nothing is
+/// decoded or copied. Name maps and per-architecture fixes live in models/.
 struct Checkpoint {
   Source source = Source::gguf;
   std::filesystem::path path;
@@ -30,16 +30,19 @@ struct Checkpoint {
   std::string tokenizer_config_json;
   std::string special_tokens_map_json;
   std::string chat_template_jinja;  ///< chat_template.jinja
+  std::string safetensors_format;   ///< __metadata__.format: "mlx", "pt" or empty
 
-  /// An MLX-quantised X.weight + X.scales (+ X.biases) is one entry X.weight with an mlx_* encoding.
+  /// An MLX-quantised X.weight + X.scales (+ X.biases) is one entry X.weight with an mlx_*
+  /// encoding.
   std::map<std::string, blocks::StoredTensor, std::less<>> tensors;
   std::vector<std::shared_ptr<const base::MappedFile>> files;  ///< keep the tensors' bytes alive
 
   const blocks::StoredTensor* find(std::string_view name) const;
 };
 
-/// Opens a .gguf file (with its split siblings), a .safetensors file with config.json beside it, or a folder.
-/// Reads headers only. Throws Error{not_found, io, bad_checkpoint, unsupported} naming file, tensor, found, expected.
+/// Opens a .gguf file (with its split siblings), a .safetensors file with config.json beside it, or
+/// a folder. Reads headers only. Throws Error{not_found, io, bad_checkpoint, unsupported} naming
+/// file, tensor, found, expected.
 Checkpoint open_checkpoint(const std::filesystem::path& path);
 
 }  // namespace paceline::formats

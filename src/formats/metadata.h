@@ -11,18 +11,19 @@
 
 namespace paceline::formats {
 
-/// GGUF key-value pairs. Numbers are widened; strings and string arrays are views into the mapped file.
+/// GGUF key-value pairs. Numbers are widened; strings and string arrays are views into the mapped
+/// file.
 class Metadata {
  public:
-  using Value = std::variant<uint64_t, int64_t, double, bool, std::string_view, std::vector<uint64_t>,
-                             std::vector<int64_t>, std::vector<double>, std::vector<bool>,
-                             std::vector<std::string_view>>;
+  using Value = std::variant<uint64_t, int64_t, double, bool, std::string_view,
+                             std::vector<uint64_t>, std::vector<int64_t>, std::vector<double>,
+                             std::vector<bool>, std::vector<std::string_view>>;
 
   const std::map<std::string, Value, std::less<>>& entries() const { return entries_; }
   bool has(std::string_view key) const { return entries_.find(key) != entries_.end(); }
 
-  /// Typed access. Absent key: nullopt. A value of another kind: Error{bad_checkpoint} naming key, found, expected.
-  /// integer() accepts signed and unsigned scalars; number() accepts integers too.
+  /// Typed access. Absent key: nullopt. A value of another kind: Error{bad_checkpoint} naming key,
+  /// found, expected. integer() accepts signed and unsigned scalars; number() accepts integers too.
   std::optional<int64_t> integer(std::string_view key) const;
   std::optional<double> number(std::string_view key) const;
   std::optional<bool> boolean(std::string_view key) const;

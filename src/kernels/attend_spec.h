@@ -7,8 +7,8 @@
 
 namespace paceline::kernels {
 
-/// Queries [q_begin, q_end) of one batch row may see keys [k_begin, k_end) although they lie in the future.
-/// Absolute positions.
+/// Queries [q_begin, q_end) of one batch row may see keys [k_begin, k_end) although they lie in the
+/// future. Absolute positions.
 struct MaskRectangle {
   int32_t row = 0;
   int32_t q_begin = 0, q_end = 0;
@@ -16,7 +16,8 @@ struct MaskRectangle {
   bool operator==(const MaskRectangle&) const = default;
 };
 
-/// A logical mask: what the model means, independent of how keys are stored. A small comparable value.
+/// A logical mask: what the model means, independent of how keys are stored. A small comparable
+/// value.
 struct Mask {
   bool causal = true;
   int32_t window = 0;  ///< 0 = unlimited; else a query at p sees keys in (p - window, p]
@@ -28,11 +29,12 @@ struct Mask {
   static Mask sliding(int32_t tokens) { return {.causal = true, .window = tokens, .relaxed = {}}; }
 };
 
-/// Whether the query at absolute position q of batch row `row` may see the key at absolute position k.
+/// Whether the query at absolute position q of batch row `row` may see the key at absolute position
+/// k.
 bool allows(const Mask& mask, int32_t row, int32_t q, int32_t k);
 
-/// How a layer attends. Scores are scale * q.k, soft-capped, masked, then a softmax (with one extra sink logit per
-/// head where the model has sinks).
+/// How a layer attends. Scores are scale * q.k, soft-capped, masked, then a softmax (with one extra
+/// sink logit per head where the model has sinks).
 struct AttendSpec {
   float scale = 1.0F;
   Mask mask;
@@ -41,7 +43,8 @@ struct AttendSpec {
   bool v_from_k = false;     ///< V is the first value_dim features of K (latent attention)
 };
 
-/// One row of a ragged batch: tokens [token_begin, token_begin + length) are its positions [start, start + length).
+/// One row of a ragged batch: tokens [token_begin, token_begin + length) are its positions [start,
+/// start + length).
 struct RowSpan {
   int32_t token_begin = 0;
   int32_t length = 0;
@@ -55,12 +58,13 @@ using RowTablePtr = std::shared_ptr<const RowTable>;
 
 enum class KvEncoding : uint8_t { f32, bf16 };
 
-/// Tokens per absolute block: attention reduces a block against its own maximum and merges blocks left to right.
-/// Independent of the page size, so that a result does not depend on storage.
+/// Tokens per absolute block: attention reduces a block against its own maximum and merges blocks
+/// left to right. Independent of the page size, so that a result does not depend on storage.
 inline constexpr int32_t kAttendBlock = 64;
 
 /// Where one row's keys and values of one layer live. Page i holds absolute positions
-/// [first_position + i * page_tokens, ...). Keys: [kv_heads][page_tokens][key_dim]; values alike with value_dim.
+/// [first_position + i * page_tokens, ...). Keys: [kv_heads][page_tokens][key_dim]; values alike
+/// with value_dim.
 struct KvRowPages {
   int32_t first_position = 0;  ///< absolute position of page 0, slot 0; a multiple of page_tokens
   int32_t live_begin = 0;      ///< keys before it are gone (sliding layers)

@@ -15,11 +15,14 @@ Isa detect_isa();
 /// that this CPU lacks, naming what it has.
 Isa parse_isa(std::string_view text);
 
+class RopeCache;
+
 /// What every operation needs to know besides its operands. One per loaded model; outlives its graphs.
 struct Context {
   std::shared_ptr<base::ThreadPool> pool;
   Isa isa = Isa::generic;
   bool portable = false;  ///< build every operation from plain MLX operations
+  std::shared_ptr<RopeCache> rope_cache = nullptr;  ///< rotations shared by layers and forwards; may be null
 };
 
 /// threads = 0: one per physical core the process may use.

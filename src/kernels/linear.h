@@ -12,13 +12,14 @@
 
 namespace paceline::kernels {
 
-/// The weights [outputs, inputs] of a linear layer or an embedding table in the form the kernels read: f32 in tiles
-/// of 16 outputs ([outputs / 16][inputs][16], zero padded), or a plain f32 array on the portable path.
-/// Cheap to copy (shared, immutable).
+/// The weights [outputs, inputs] of a linear layer or an embedding table in the form the kernels
+/// read: f32 in tiles of 16 outputs ([outputs / 16][inputs][16], zero padded), or a plain f32 array
+/// on the portable path. Cheap to copy (shared, immutable).
 class LinearWeight {
  public:
-  /// Decodes and packs, rows in parallel on ctx.pool. `row_order`, if given, lists for each output the stored row it
-  /// comes from. Throws what blocks::decode_rows throws; Error{bad_checkpoint} unless the tensor has two axes.
+  /// Decodes and packs, rows in parallel on ctx.pool. `row_order`, if given, lists for each output
+  /// the stored row it comes from. Throws what blocks::decode_rows throws; Error{bad_checkpoint}
+  /// unless the tensor has two axes.
   static LinearWeight pack(const Context& ctx, const blocks::StoredTensor& tensor,
                            std::span<const int32_t> row_order = {});
 
@@ -33,10 +34,10 @@ class LinearWeight {
   std::shared_ptr<const Impl> impl_;
 };
 
-/// y = x W^T (+ bias) (+ residual). x [T, K] f32, bias [N] f32, residual [T, N] f32; returns [T, N] f32.
-/// Per output: one chain acc = fma(x[k], w[k], acc), k ascending from acc = 0; then + bias; then + residual.
-/// Bits of a row do not depend on T, threads or instruction set.
-/// Throws Error{invalid_argument} on a shape or dtype mismatch.
+/// y = x W^T (+ bias) (+ residual). x [T, K] f32, bias [N] f32, residual [T, N] f32; returns [T, N]
+/// f32. Per output: one chain acc = fma(x[k], w[k], acc), k ascending from acc = 0; then + bias;
+/// then + residual. Bits of a row do not depend on T, threads or instruction set. Throws
+/// Error{invalid_argument} on a shape or dtype mismatch.
 mlx::core::array linear(const Context& ctx, const mlx::core::array& x, const LinearWeight& weight,
                         const std::optional<mlx::core::array>& bias = std::nullopt,
                         const std::optional<mlx::core::array>& residual = std::nullopt);
@@ -45,10 +46,13 @@ mlx::core::array linear(const Context& ctx, const mlx::core::array& x, const Lin
 enum class Activation { silu, gelu_tanh };
 
 /// act(x Wg^T) * (x Wu^T): [T, K] -> [T, N]. Equal bit for bit to its parts.
-mlx::core::array gated_linear(const Context& ctx, const mlx::core::array& x, const LinearWeight& gate,
-                              const LinearWeight& up, Activation activation);
+mlx::core::array gated_linear(const Context& ctx, const mlx::core::array& x,
+                              const LinearWeight& gate, const LinearWeight& up,
+                              Activation activation);
 
-/// Rows of the table, times `scale`: tokens i32 [T] -> [T, K] f32. Ids outside the table give zeros.
-mlx::core::array embed(const Context& ctx, const mlx::core::array& tokens, const LinearWeight& table, float scale);
+/// Rows of the table, times `scale`: tokens i32 [T] -> [T, K] f32. Ids outside the table give
+/// zeros.
+mlx::core::array embed(const Context& ctx, const mlx::core::array& tokens,
+                       const LinearWeight& table, float scale);
 
 }  // namespace paceline::kernels

@@ -8,10 +8,11 @@
 
 namespace paceline::kernels {
 
-/// x / sqrt(mean(x^2) + eps) * (weight + weight_offset) over the last axis of x (f32, any rank); then + residual
-/// (shape of x) if given. weight [D] f32. weight_offset is 1 for weights stored zero-centred (Gemma safetensors).
-mlx::core::array rms_norm(const Context& ctx, const mlx::core::array& x, const mlx::core::array& weight, float eps,
-                          float weight_offset = 0.0F,
+/// x / sqrt(mean(x^2) + eps) * (weight + weight_offset) over the last axis of x (f32, any rank);
+/// then + residual (shape of x) if given. weight [D] f32. weight_offset is 1 for weights stored
+/// zero-centred (Gemma safetensors).
+mlx::core::array rms_norm(const Context& ctx, const mlx::core::array& x,
+                          const mlx::core::array& weight, float eps, float weight_offset = 0.0F,
                           const std::optional<mlx::core::array>& residual = std::nullopt);
 
 /// a + b, same shape, f32.

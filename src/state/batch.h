@@ -2,7 +2,6 @@
 
 #include <mlx/array.h>
 
-#include <any>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -31,13 +30,14 @@ class Batch {
   const std::vector<BatchRow>& rows() const { return rows_; }
   const kernels::RowTablePtr& row_table() const { return table_; }
   int32_t token_count() const { return static_cast<int32_t>(positions_.size()); }
-  const std::vector<int32_t>& positions() const { return positions_; }  ///< absolute, [T]
+  const std::vector<int32_t>& positions() const { return positions_; }        ///< absolute, [T]
   const mlx::core::array& tokens() const { return tokens_; }                  ///< i32 [T]
   const mlx::core::array& position_array() const { return position_array_; }  ///< i32 [T]
   /// Flat indices in [0, T) of all wanted positions, row by row.
   const std::vector<int32_t>& wanted() const { return wanted_; }
 
-  /// Per-forward cache of derived values (masks, rope tables), keyed by a value that holds everything they depend on.
+  /// Per-forward cache of derived values (masks, rope tables), keyed by a value that holds
+  /// everything they depend on.
   const mlx::core::array& memo(const std::string& key, const std::function<mlx::core::array()>& make) const;
 
  private:

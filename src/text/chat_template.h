@@ -9,13 +9,14 @@ namespace paceline::text {
 
 /// What a chat template is rendered with. JSON texts keep their key order.
 struct TemplateInput {
-  std::string messages_json;             ///< array of {role, content, tool_calls?, ...}
-  std::string tools_json;                ///< array, or empty for none
-  std::string extra_json;                ///< object of further variables (enable_thinking, documents, ...), or empty
+  std::string messages_json;  ///< array of {role, content, tool_calls?, ...}
+  std::string tools_json;     ///< array, or empty for none
+  std::string
+      extra_json;  ///< object of further variables (enable_thinking, documents, ...), or empty
   bool add_generation_prompt = true;
   std::string bos_token;
   std::string eos_token;
-  int64_t unix_time = 0;                 ///< for strftime_now; UTC
+  int64_t unix_time = 0;  ///< for strftime_now; UTC
 };
 
 /// A compiled Jinja chat template. Immutable, any thread.

@@ -23,38 +23,44 @@ enum class Specials {
 /// Text <-> ids. Immutable after construction, usable from any thread.
 class Tokenizer {
  public:
-  /// tokenizer.json of Hugging Face. `tokenizer_config_json` may be empty. Throws Error{bad_checkpoint}.
+  /// tokenizer.json of Hugging Face. `tokenizer_config_json` may be empty. Throws
+  /// Error{bad_checkpoint}.
   static std::shared_ptr<const Tokenizer> from_json(std::string_view tokenizer_json,
                                                     std::string_view tokenizer_config_json);
   /// Throws Error{unsupported} for an unknown model or pre, naming it and how to override
   /// (pre_override, `--pre NAME` on the command line).
-  static std::shared_ptr<const Tokenizer> from_gguf(const GgufVocab& vocab, std::string_view pre_override = {});
+  static std::shared_ptr<const Tokenizer> from_gguf(const GgufVocab& vocab,
+                                                    std::string_view pre_override = {});
 
   ~Tokenizer();
   Tokenizer(const Tokenizer&) = delete;
   Tokenizer& operator=(const Tokenizer&) = delete;
 
-  /// Ids of `utf8`, without BOS or EOS. Invalid UTF-8: Error{invalid_argument} (callers repair first).
+  /// Ids of `utf8`, without BOS or EOS. Invalid UTF-8: Error{invalid_argument} (callers repair
+  /// first).
   std::vector<TokenId> encode(std::string_view utf8, Specials specials) const;
-  /// Ids of a rendered chat prompt or of message text in which guard() has been applied: control tokens that stand
-  /// in the text match, U+FDD0 is removed, what was guarded stays plain.
+  /// Ids of a rendered chat prompt or of message text in which guard() has been applied: control
+  /// tokens that stand in the text match, U+FDD0 is removed, what was guarded stays plain.
   std::vector<TokenId> encode_guarded(std::string_view rendered) const;
-  /// Puts U+FDD0 inside every control-token literal of user text. Throws Error{invalid_argument} when the text itself
-  /// holds U+FDD0.
+  /// Puts U+FDD0 inside every control-token literal of user text. Throws Error{invalid_argument}
+  /// when the text itself holds U+FDD0.
   std::string guard(std::string_view user_text) const;
 
-  /// Bytes of one id when it follows other text (control tokens give their literal; padded ids give nothing).
+  /// Bytes of one id when it follows other text (control tokens give their literal; padded ids give
+  /// nothing).
   std::string token_bytes(TokenId id) const;
   /// Whole text of a sequence, control tokens skipped or kept; invalid bytes become U+FFFD.
   std::string decode(std::span<const TokenId> ids, bool skip_control) const;
-  /// True when the format drops one leading space of a decoded sequence (SentencePiece with a prefix space).
+  /// True when the format drops one leading space of a decoded sequence (SentencePiece with a
+  /// prefix space).
   bool strips_leading_space() const;
 
   int32_t vocab_size() const;
   bool is_control(TokenId id) const;
   std::optional<TokenId> bos() const;
   std::optional<TokenId> eos() const;
-  /// Every id that ends a turn as far as the vocabulary itself knows (eos, eot, eom, "<|im_end|>", "<end_of_turn>").
+  /// Every id that ends a turn as far as the vocabulary itself knows (eos, eot, eom, "<|im_end|>",
+  /// "<end_of_turn>").
   const std::vector<TokenId>& end_ids() const;
   /// Whether a raw prompt starts with BOS.
   bool adds_bos() const;
@@ -70,8 +76,8 @@ class Tokenizer {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Streaming decode of one sequence. Never emits half a code point and loses no byte: the pieces of push() and
-/// finish() concatenated equal Tokenizer::decode() of all ids.
+/// Streaming decode of one sequence. Never emits half a code point and loses no byte: the pieces of
+/// push() and finish() concatenated equal Tokenizer::decode() of all ids.
 class Detokenizer {
  public:
   Detokenizer(std::shared_ptr<const Tokenizer> tokenizer, bool skip_control);

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Configures (when needed) and builds. Usage: scripts/build.sh PRESET [TARGET...]
+# Silent when nothing is to do; Ninja's progress on a terminal; off it one line and the log of a failure.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+preset=$1
+shift
+folder=build/$preset
+log=$folder/build.log
+
+say() { printf '%s\n' "$*" >&2; }
+
+fail() {
+  tail -n 60 "$log" >&2
+  say "paceline: $1 failed, the whole log is $log"
+  exit 1
+}
+
+configure() {
+  mkdir -p "$folder"
+  [[ ! -t 2 ]] || printf 'configuring %s\r' "$preset" >&2
+  cmake --preset "$preset" >"$log" 2>&1 || fail "cmake --preset $preset"
+}
+
+nothing_to_do() { ninja -C "$folder" -n "$@" 2>/dev/null | tail -n 1 | grep -q 'no work to do'; }
+
+[[ -e "$folder/build.ninja" ]] || configure
+nothing_to_do "$@" && exit
+if [[ -t 2 ]]; then
+  # Ninja shows one moving line on a terminal, and the output of what fails.
+  NINJA_STATUS="building [%f/%t] " ninja -C "$folder" "$@" >&2 || {
+    say "paceline: the build failed"
+    exit 1
+  }
+else
+  say "building $folder, log in $log"
+  ninja -C "$folder" "$@" >"$log" 2>&1 || fail "the build"
+fi

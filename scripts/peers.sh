@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Builds llama.cpp (commit 0c1e57098, from the source archive of llama-cpp-python 0.3.36) as a peer for speed and an oracle.
+# It is never a dependency of the product.
+#   scripts/peers.sh [folder]     default: ${PACELINE_PEERS:-~/.cache/paceline/peers}
+# Result: <folder>/llama.cpp/build/bin  the tools and libraries as upstream builds them
+#         <folder>/llama.exact/bin      the libraries with GELU computed in float instead of by an f16 table (oracle for Gemma)
+# Needs pip, cmake, ninja, g++. About 7 + 1 minutes on two cores. Running it again does nothing that is already done.
+set -euo pipefail
+
+dest=${1:-${PACELINE_PEERS:-$HOME/.cache/paceline/peers}}
+jobs=${JOBS:-2}
+version=0.3.36
+tools=(llama-server llama-bench llama-batched-bench llama-perplexity llama-quantize llama-tokenize llama-completion)
+options=(-G Ninja -DCMAKE_BUILD_TYPE=Release -DGGML_NATIVE=ON -DLLAMA_CURL=OFF -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_UI=OFF
+         -DCMAKE_BUILD_RPATH_USE_ORIGIN=ON)
+
+mkdir -p "$dest"
+cd "$dest"
+
+if [ ! -d llama.cpp/ggml ]; then
+    scratch=$(mktemp -d)
+    pip download --quiet --no-deps --no-binary :all: -d "$scratch" "llama-cpp-python==$version"
+    tar xf "$scratch/llama_cpp_python-$version.tar.gz" -C "$scratch"
+    mv "$scratch/llama_cpp_python-$version/vendor/llama.cpp" llama.cpp
+    rm -rf "$scratch"
+fi
+
+cmake -S llama.cpp -B llama.cpp/build "${options[@]}" > llama.cpp/configure.log
+nice -n 19 ninja -C llama.cpp/build -j "$jobs" "${tools[@]}"
+
+if [ ! -e llama.exact/bin/libggml-cpu.so ]; then
+    mkdir -p llama.exact/source llama.exact/bin
+    tar cf - -C llama.cpp --exclude=./build . | tar xf - -C llama.exact/source
+    sed -i -e 's|^#define GGML_GELU_FP16|// &|' -e 's|^#define GGML_GELU_QUICK_FP16|// &|' llama.exact/source/ggml/src/ggml-cpu/vec.h
+    cmake -S llama.exact/source -B llama.exact/build "${options[@]}" > llama.exact/configure.log
+    nice -n 19 ninja -C llama.exact/build -j "$jobs" ggml-cpu
+    cp -a llama.cpp/build/bin/*.so* llama.cpp/build/bin/llama-quantize llama.exact/bin/
+    cp -a llama.exact/build/bin/libggml-cpu.so* llama.exact/bin/
+    rm -rf llama.exact/source llama.exact/build
+fi

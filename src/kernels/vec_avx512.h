@@ -1,0 +1,68 @@
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+namespace paceline::kernels {
+
+/// Sixteen f32 lanes with AVX-512. The three wrappers (vec_avx512.h, vec_avx2.h, vec_generic.h)
+/// offer the same operations with the same bits: one rounding each, min and max give the second
+/// operand when either is NaN. Files that include one call no std templates: their instantiations
+/// would be shared with portable code.
+struct VecAvx512 {
+  static constexpr int kPrefillRows = 8;  ///< register tile: rows x tiles of 16 outputs
+  static constexpr int kPrefillTiles = 3;
+  static constexpr int kAttendQueries =
+      6;  ///< register tile: queries x vectors of 16 keys or features
+  static constexpr int kAttendVectors = 4;
+  static constexpr int kDecodeTiles =
+      2;  ///< tiles side by side for one row: hides the latency of the chain
+
+  struct F {
+    __m512 v;
+  };
+  struct I {
+    __m512i v;
+  };
+  struct M {
+    __mmask16 v;
+  };
+
+  static __mmask16 head(int n) { return static_cast<__mmask16>((1U << n) - 1U); }
+  static F zero() { return {_mm512_setzero_ps()}; }
+  static F set(float x) { return {_mm512_set1_ps(x)}; }
+  static F load(const float* p) { return {_mm512_loadu_ps(p)}; }
+  static F load_n(const float* p, int n) { return {_mm512_maskz_loadu_ps(head(n), p)}; }
+  static void store(float* p, F a) { _mm512_storeu_ps(p, a.v); }
+  static void store_n(float* p, F a, int n) { _mm512_mask_storeu_ps(p, head(n), a.v); }
+  static F load_bf16(const uint16_t* p) {
+    const __m512i wide =
+        _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+    return {_mm512_castsi512_ps(_mm512_slli_epi32(wide, 16))};
+  }
+  static void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
+
+  static F add(F a, F b) { return {_mm512_add_ps(a.v, b.v)}; }
+  static F sub(F a, F b) { return {_mm512_sub_ps(a.v, b.v)}; }
+  static F mul(F a, F b) { return {_mm512_mul_ps(a.v, b.v)}; }
+  static F div(F a, F b) { return {_mm512_div_ps(a.v, b.v)}; }
+  static F fma(F a, F b, F c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
+  static F min(F a, F b) { return {_mm512_min_ps(a.v, b.v)}; }
+  static F max(F a, F b) { return {_mm512_max_ps(a.v, b.v)}; }
+  static M less(F a, F b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ)}; }
+  static M lanes(uint32_t bits) { return {static_cast<__mmask16>(bits)}; }
+  static F select(M m, F yes, F no) { return {_mm512_mask_blend_ps(m.v, no.v, yes.v)}; }
+
+  static I bits(F a) { return {_mm512_castps_si512(a.v)}; }
+  static F from_bits(I a) { return {_mm512_castsi512_ps(a.v)}; }
+  static I iset(int32_t x) { return {_mm512_set1_epi32(x)}; }
+  static I iadd(I a, I b) { return {_mm512_add_epi32(a.v, b.v)}; }
+  static I isub(I a, I b) { return {_mm512_sub_epi32(a.v, b.v)}; }
+  static I iand(I a, I b) { return {_mm512_and_si512(a.v, b.v)}; }
+  static I ior(I a, I b) { return {_mm512_or_si512(a.v, b.v)}; }
+  static I half(I a) { return {_mm512_srai_epi32(a.v, 1)}; }
+  static I to_exponent(I a) { return {_mm512_slli_epi32(a.v, 23)}; }
+};
+
+}  // namespace paceline::kernels

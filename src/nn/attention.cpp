@@ -1,0 +1,31 @@
+#include "nn/attention.h"
+
+#include <mlx/ops.h>
+
+#include "kernels/norm.h"
+
+namespace paceline::nn {
+
+namespace mx = mlx::core;
+
+mx::array RmsNorm::operator()(const kernels::Context& ctx, const mx::array& x,
+                              const std::optional<mx::array>& residual) const {
+  return kernels::rms_norm(ctx, x, weight, eps, offset, residual);
+}
+
+mx::array Attention::operator()(const kernels::Context& ctx, const state::Batch& batch, state::StateStore& store,
+                                int32_t layer, const mx::array& x, const std::optional<mx::array>& residual) const {
+  const int32_t tokens = batch.token_count();
+  mx::array queries = mx::reshape(q(ctx, x), {tokens, heads, head_dim});
+  mx::array keys = mx::reshape(k(ctx, x), {tokens, kv_heads, head_dim});
+  const mx::array values = mx::reshape(v(ctx, x), {tokens, kv_heads, head_dim});
+  if (q_norm) queries = (*q_norm)(ctx, queries);
+  if (k_norm) keys = (*k_norm)(ctx, keys);
+  queries = kernels::rope(ctx, queries, batch.position_array(), rope);
+  keys = kernels::rope(ctx, keys, batch.position_array(), rope);
+  const state::KvHistoryPtr history = store.update(layer, batch, keys, values);
+  const mx::array mixed = history->attend(batch, queries, spec);  // [T, heads, head_dim]
+  return o(ctx, mx::reshape(mixed, {tokens, heads * head_dim}), residual);
+}
+
+}  // namespace paceline::nn
