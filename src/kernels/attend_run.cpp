@@ -174,7 +174,7 @@ class Worker {
                    .row_stride = desc.key_dim,
                    .dim = desc.key_dim,
                    .out = keys_.data() + column,
-                   .out_stride = 1});
+                   .out_stride = kAttendBlock - column});
       const bool shared = call_.spec.v_from_k;
       const int64_t dim = shared ? desc.key_dim : desc.value_dim;
       const std::byte* value =
