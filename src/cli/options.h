@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cli/generation_settings.h"
+
+namespace paceline::cli {
+
+/// Which model, and where the cache is.
+struct ModelFlags {
+  std::string model;      ///< empty = the catalogue's starter
+  std::string cache_dir;  ///< empty = Settings::cache_root
+  bool accept_licence = false;
+};
+
+/// How a model is loaded.
+struct LoadFlags {
+  int32_t context = 0;  ///< 0 = min(the model's, 8192)
+  int32_t threads = 0;  ///< 0 = one per physical core
+  bool portable = false;
+  bool kv_f32 = false;
+  std::string isa{};
+  std::string pre{};
+  std::string chat_template_file{};
+};
+
+struct RunCommand {
+  ModelFlags model;
+  LoadFlags load;
+  GenerationSettings generation;
+  std::optional<std::string> prompt;
+  std::string system;
+  int32_t logprobs = -1;
+  bool raw = false;
+  bool ignore_end = false;
+  bool json = false;
+  bool verbose = false;
+};
+
+struct PullCommand {
+  ModelFlags model;
+};
+
+struct ListCommand {
+  std::string cache_dir;
+  bool json = false;
+};
+
+struct RemoveCommand {
+  ModelFlags model;
+};
+
+struct InspectCommand {
+  ModelFlags model;
+  bool json = false;
+};
+
+struct TokenizeCommand {
+  ModelFlags model;
+  std::string pre;
+  std::string text;  ///< "-" = standard input
+  bool ids_only = false;
+  bool parse_special = false;
+  bool json = false;
+};
+
+struct BenchCommand {
+  ModelFlags model;
+  LoadFlags load;
+  int32_t prompt = 512;
+  int32_t generate = 128;
+  int32_t repeat = 5;
+  bool json = false;
+};
+
+struct VersionCommand {
+  bool json = false;
+};
+
+/// --help was asked for; the text goes to standard output.
+struct HelpCommand {
+  std::string text;
+};
+
+using Command = std::variant<RunCommand, PullCommand, ListCommand, RemoveCommand, InspectCommand, TokenizeCommand,
+                             BenchCommand, VersionCommand, HelpCommand>;
+
+/// Reads the words after the program's name. Throws UsageError.
+Command parse_command(std::span<const std::string> words);
+
+}  // namespace paceline::cli
