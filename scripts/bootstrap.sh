@@ -126,6 +126,7 @@ check_versions() {
 fetch_mlx() {
   local work requirement="mlx-cpu==$MLX_VERSION" hash wheels
   say "fetching MLX $MLX_VERSION (package mlx-cpu)"
+  [[ ! -L .deps || -d .deps/ ]] || rm .deps # a link that leads nowhere
   mkdir -p .deps
   rm -rf .deps/.unpack.*
   work=$(mktemp -d .deps/.unpack.XXXXXX)

@@ -65,7 +65,7 @@ def _check_includes(path, folder, table, findings):
     if is_test(path):
         allowed.add("support")
     for line, name, quoted in cpp.includes(read(path)):
-        target = target_of(name, table)
+        target = target_of(name, table) if "/" in name else None  # <array> is the standard library's
         if target is None and not quoted:
             continue
         if target is None and "/" not in name:

@@ -20,6 +20,7 @@ MODEL = re.compile(
     r"|starcoder|command[_-]?r|cohere|internlm|exaone|gptoss)\d*$"
 )
 DRAFTER = re.compile(r"^(eagle|mtp|dflash|medusa|ngram)\d*$")
+VOCABULARY = re.compile(r"vocab|pre_tokenizer|tokenizer_gguf|end_tokens")  # names of files in text/
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 PART = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
 MLX_FREE = {"server", "cli", "text", "sampling", "formats", "blocks", "base", "api"}
@@ -48,7 +49,7 @@ def _may_name_models(path, folder):
     if folder == "models":
         return True
     if folder == "text":
-        return "vocab" in path or "pre_tokenizer" in path or "pretokenizer" in path
+        return VOCABULARY.search(path) is not None
     return folder == "cli" and "catalogue" in path
 
 

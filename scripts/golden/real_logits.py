@@ -84,7 +84,9 @@ def compare(want: np.ndarray, got: np.ndarray, tokens: np.ndarray) -> dict:
     following = tokens.reshape(len(TEXTS), COUNT)[:, 1:].reshape(-1)
     rows = np.arange(len(want))
     ppl = [float(np.exp(-x[rows, following].mean())) for x in (want, got)]
-    return {"kl_mean": float(kl.mean()), "kl_max": float(kl.max()),
+    later = rows % (COUNT - 1) > 0
+    return {"kl_mean": float(kl.mean()), "kl_max": float(kl.max()), "kl_first_positions": [float(x) for x in kl[~later]],
+            "kl_mean_of_others": float(kl[later].mean()), "kl_max_of_others": float(kl[later].max()),
             "same_top": float((want.argmax(-1) == got.argmax(-1)).mean()), "perplexity_f32": ppl[0], "perplexity": ppl[1],
             "mean_ln_ratio": float(np.log(ppl[1] / ppl[0]))}
 

@@ -84,6 +84,8 @@ class Builder final : public nlohmann::json_sax<Json> {
 }  // namespace
 
 Json parse_object(std::string_view text, const FileContext& file, const JsonLimits& limits) {
+  // The library takes a zero byte for the end of the text.
+  if (text.find('\0') != std::string_view::npos) file.bad("malformed JSON: holds a zero byte");
   Builder builder(file, limits);
   Json::sax_parse(text.begin(), text.end(), &builder);
   return builder.take();

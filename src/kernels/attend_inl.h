@@ -18,22 +18,30 @@ struct AttendKernel {
   template <int R>
   static void score_tile(const BlockArgs& a, int64_t query, int column) {
     F acc[R][kVectors];
+#pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 8
       for (int c = 0; c < kVectors; ++c) acc[r][c] = V::zero();
     }
     const float* q[R];
+#pragma GCC unroll 8
     for (int r = 0; r < R; ++r) q[r] = a.queries[query + r];
     const float* key = a.keys + column;
     for (int64_t d = 0; d < a.key_dim; ++d, key += kBlock) {
       F k[kVectors];
+#pragma GCC unroll 8
       for (int c = 0; c < kVectors; ++c) k[c] = V::load(key + c * 16);
+#pragma GCC unroll 8
       for (int r = 0; r < R; ++r) {
         const F value = V::set(q[r][d]);
+#pragma GCC unroll 8
         for (int c = 0; c < kVectors; ++c) acc[r][c] = V::fma(value, k[c], acc[r][c]);
       }
     }
+#pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
       float* out = a.weights + (query + r) * kBlock + column;
+#pragma GCC unroll 8
       for (int c = 0; c < kVectors; ++c) V::store(out + c * 16, acc[r][c]);
     }
   }
@@ -93,7 +101,9 @@ struct AttendKernel {
   template <int R, int C>
   static void value_tile(const BlockArgs& a, int64_t query, int64_t column, uint64_t visible) {
     F acc[R][C];
+#pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 8
       for (int c = 0; c < C; ++c) acc[r][c] = V::zero();
     }
     const float* p = a.weights + query * kBlock;
@@ -104,17 +114,22 @@ struct AttendKernel {
       const float* value = a.values + first * a.value_stride + column;
       for (int j = first; j < first + run; ++j, value += a.value_stride) {
         F v[C];
+#pragma GCC unroll 8
         for (int c = 0; c < C; ++c) v[c] = V::load(value + c * 16);
+#pragma GCC unroll 8
         for (int r = 0; r < R; ++r) {
           const F weight = V::set(p[r * kBlock + j]);
+#pragma GCC unroll 8
           for (int c = 0; c < C; ++c) acc[r][c] = V::fma(weight, v[c], acc[r][c]);
         }
       }
       const int end = first + run;
       visible = end == kBlock ? 0 : visible >> end << end;
     }
+#pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
       float* out = a.partial + (query + r) * a.partial_stride + 16 + column;
+#pragma GCC unroll 8
       for (int c = 0; c < C; ++c) V::store(out + c * 16, acc[r][c]);
     }
   }

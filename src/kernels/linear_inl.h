@@ -13,6 +13,8 @@ struct LinearKernel {
   using F = typename V::F;
   static constexpr int64_t kInputBlock =
       384;  // weights of one register tile stay in L1 or L2 meanwhile
+  static constexpr int64_t kRowBlock = 240;
+  static constexpr int64_t kNearFloats = 98304;     // 384 KB
   static constexpr int64_t kPrefetchFloats = 1536;  // 6 KB ahead
 
   struct Block {
@@ -40,7 +42,9 @@ struct LinearKernel {
   static void block(const Block& b) {
     const LinearArgs& a = *b.args;
     F acc[R][C];
+#pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 8
       for (int c = 0; c < C; ++c) {
         const float* from = b.out + (b.row + r) * b.out_stride + c * 16;
         acc[r][c] = b.k_begin == 0 ? V::zero() : V::load_n(from, lanes(a, b.tile + c));
@@ -51,17 +55,22 @@ struct LinearKernel {
     const int64_t tile_stride = a.inputs * 16;
     for (int64_t k = b.k_begin; k < b.k_end; ++k) {
       F weight[C];
+#pragma GCC unroll 8
       for (int c = 0; c < C; ++c) {
         weight[c] = V::load(w + c * tile_stride + k * 16);
         V::prefetch(w + c * tile_stride + k * 16 + kPrefetchFloats);
       }
+#pragma GCC unroll 8
       for (int r = 0; r < R; ++r) {
         const F value = V::set(x[r * a.inputs + k]);
+#pragma GCC unroll 8
         for (int c = 0; c < C; ++c) acc[r][c] = V::fma(value, weight[c], acc[r][c]);
       }
     }
     const bool last = b.k_end == a.inputs;
+#pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 8
       for (int c = 0; c < C; ++c) {
         const int n = lanes(a, b.tile + c);
         const F y = last ? finish(a, acc[r][c], b.row + r, b.tile + c, n) : acc[r][c];
@@ -82,43 +91,61 @@ struct LinearKernel {
     }
   }
 
+  /// Rows [row, row_end) of C tiles, k from b.k_begin to b.k_end.
   template <int C>
-  static void columns(const LinearArgs& a, float* out, int64_t out_stride, int64_t tile) {
+  static void columns(Block b, int64_t row_end) {
     constexpr int kRows = V::kPrefillRows;
-    const bool one_pass = a.rows <= kRows || a.inputs == 0;
-    const int64_t step = one_pass ? (a.inputs > 0 ? a.inputs : 1) : kInputBlock;
-    int64_t k = 0;
-    do {
-      const int64_t k_end = k + step < a.inputs ? k + step : a.inputs;
-      Block b{&a, out, out_stride, 0, tile, k, k_end};
-      for (; b.row + kRows <= a.rows; b.row += kRows) block<kRows, C>(b);
-      tail<kRows - 1, C>(b, a.rows - b.row);
-      k = k_end;
-    } while (k < a.inputs);
+    for (; b.row + kRows <= row_end; b.row += kRows) block<kRows, C>(b);
+    tail<kRows - 1, C>(b, row_end - b.row);
   }
 
-  /// Runs C tiles at once while there are C, then fewer.
+  /// C tiles at once while there are C, then fewer.
   template <int C>
-  static int64_t some_columns(const LinearArgs& a, float* out, int64_t out_stride, int64_t tile,
-                              int64_t tile_end) {
+  static void tiles(Block b, int64_t row_end, int64_t tile_end) {
+    for (; b.tile + C <= tile_end; b.tile += C, b.out += C * 16) columns<C>(b, row_end);
     if constexpr (C > 1) {
-      if (tile_end - tile < C) return some_columns<C - 1>(a, out, out_stride, tile, tile_end);
+      if (b.tile < tile_end) tiles<C - 1>(b, row_end, tile_end);
     }
-    columns<C>(a, out, out_stride, tile);
-    return C;
   }
 
-  /// `out` points at the first column of `tile`.
+  /// Few rows: the weights pass once, in one stream where the rows hide the latency of a chain.
+  static void few_rows(const Block& whole, int64_t tile_end) {
+    if (whole.args->rows * 2 > V::kPrefillRows) {
+      tiles<V::kFewRowsTiles>(whole, whole.args->rows, tile_end);
+    } else {
+      tiles<1>(whole, whole.args->rows, tile_end);
+    }
+  }
+
+  /// Every block of k of the rows [part.row, row_end) for the tiles from part.tile on.
+  static void input_blocks(Block part, int64_t row_end, int64_t tile_end) {
+    const int64_t inputs = part.args->inputs;
+    for (int64_t k = 0; k < inputs; k += kInputBlock) {
+      part.k_begin = k;
+      part.k_end = k + kInputBlock < inputs ? k + kInputBlock : inputs;
+      tiles<V::kPrefillTiles>(part, row_end, tile_end);
+    }
+  }
+
+  /// Tiles [tile, tile_end) of all rows; `out` points at the first column of `tile`. While x fits
+  /// in L2 the weights pass once, group of tiles by group; else a block of x (rows and k) stays in
+  /// L2 and meets all tiles.
   static void range(const LinearArgs& a, float* out, int64_t out_stride, int64_t tile,
                     int64_t tile_end) {
-    while (tile < tile_end) {
-      const int64_t done = a.rows == 1
-                               ? some_columns<V::kDecodeTiles>(a, out, out_stride, tile, tile_end)
-                           : a.rows < V::kPrefillRows
-                               ? some_columns<1>(a, out, out_stride, tile, tile_end)
-                               : some_columns<V::kPrefillTiles>(a, out, out_stride, tile, tile_end);
-      tile += done;
-      out += done * 16;
+    Block part{&a, out, out_stride, 0, tile, 0, a.inputs};
+    if (a.rows <= V::kPrefillRows || a.inputs == 0) {
+      few_rows(part, tile_end);
+    } else if (a.rows * a.inputs <= kNearFloats) {
+      constexpr int64_t kGroup = V::kPrefillTiles;
+      for (; part.tile < tile_end; part.tile += kGroup, part.out += kGroup * 16) {
+        const int64_t group_end = part.tile + kGroup;
+        input_blocks(part, a.rows, group_end < tile_end ? group_end : tile_end);
+      }
+    } else {
+      for (; part.row < a.rows; part.row += kRowBlock) {
+        const int64_t row_end = part.row + kRowBlock;
+        input_blocks(part, row_end < a.rows ? row_end : a.rows, tile_end);
+      }
     }
   }
 

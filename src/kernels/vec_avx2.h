@@ -10,7 +10,7 @@ namespace paceline::kernels {
 struct VecAvx2 {
   static constexpr int kPrefillRows = 6;
   static constexpr int kPrefillTiles = 1;
-  static constexpr int kDecodeTiles = 2;
+  static constexpr int kFewRowsTiles = 1;
   static constexpr int kAttendQueries = 3;
   static constexpr int kAttendVectors = 2;
 

@@ -16,8 +16,7 @@ struct VecAvx512 {
   static constexpr int kAttendQueries =
       6;  ///< register tile: queries x vectors of 16 keys or features
   static constexpr int kAttendVectors = 4;
-  static constexpr int kDecodeTiles =
-      2;  ///< tiles side by side for one row: hides the latency of the chain
+  static constexpr int kFewRowsTiles = 2;  ///< tiles side by side when all rows fit one register tile
 
   struct F {
     __m512 v;

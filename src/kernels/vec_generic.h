@@ -10,7 +10,7 @@ namespace paceline::kernels {
 struct VecGeneric {
   static constexpr int kPrefillRows = 4;
   static constexpr int kPrefillTiles = 1;
-  static constexpr int kDecodeTiles = 1;
+  static constexpr int kFewRowsTiles = 1;
   static constexpr int kAttendQueries = 2;
   static constexpr int kAttendVectors = 1;
   static constexpr int kLanes = 16;

@@ -29,8 +29,7 @@ class Tokenizer {
                                                     std::string_view tokenizer_config_json);
   /// Throws Error{unsupported} for an unknown model or pre, naming it and how to override
   /// (pre_override, `--pre NAME` on the command line).
-  static std::shared_ptr<const Tokenizer> from_gguf(const GgufVocab& vocab,
-                                                    std::string_view pre_override = {});
+  static std::shared_ptr<const Tokenizer> from_gguf(const GgufVocab& vocab, std::string_view pre_override = {});
 
   ~Tokenizer();
   Tokenizer(const Tokenizer&) = delete;
@@ -68,6 +67,9 @@ class Tokenizer {
   std::string bos_text() const;
   std::string eos_text() const;
   std::optional<TokenId> find_token(std::string_view literal) const;
+  /// 16 hex digits, the same for the same literals and types in every run; reads the whole
+  /// vocabulary.
+  std::string vocab_hash() const;
 
   struct Impl;
   explicit Tokenizer(std::unique_ptr<Impl> impl);

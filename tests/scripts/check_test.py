@@ -51,6 +51,11 @@ class RepositoryTest(unittest.TestCase):
     def test_an_include_without_folder_is_found(self):
         self.assertEqual(self.found(layers, "src/base/a.cpp", '#include "a.h"\n'), [("layers", 1)])
 
+    def test_a_standard_header_is_no_folder(self):
+        (self.root / "src" / "array").mkdir(parents=True)
+        self.assertEqual(self.found(layers, "src/base/a.cpp", "#include <array>\n"), [])
+        self.assertEqual(self.found(layers, "src/base/a.cpp", "#include <array/b.h>\n"), [("layers", 1)])
+
     def test_an_unknown_folder_is_found(self):
         self.assertEqual(self.found(layers, "src/misc/a.cpp", ""), [("layers", 0)])
 

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "sampling/rng.h"
+
+namespace paceline::sampling {
+
+/// Ids that are handled together.
+constexpr std::size_t kBlock = 256;
+
+struct BlockScan {
+  float max;  ///< -inf for an empty block
+  bool bad;   ///< NaN or +inf seen
+};
+
+constexpr std::size_t kBuckets = 2048;
+
+/// Buckets of 1/64 nat for x <= 0; the last one holds everything from -32 down.
+constexpr int32_t bucket_of(float x) {
+  constexpr float kLast = kBuckets - 1;
+  const float depth = x * -64.0F;
+  return static_cast<int32_t>(depth < kLast ? depth : kLast);
+}
+
+struct Weighed {
+  std::array<uint64_t, kBlock> weight;
+  std::array<int32_t, kBlock> bucket;
+};
+
+/// The loops over all ids, once per instruction set. Every set gives the same bits: the arithmetic
+/// is the same per element, maxima and integer sums do not depend on the order.
+struct BlockOps {
+  BlockScan (*scan)(std::span<const float> logits);
+  /// Per logit, with x = (logit - max) / temperature: weight_fixed(x) and a bucket that rises as x
+  /// falls.
+  void (*weigh)(std::span<const float> logits, float max, float temperature, Weighed& out);
+  /// hashes[j] = hash32(key, first + j), kBlock of them.
+  void (*hash)(DrawKey key, uint32_t first, uint32_t* hashes);
+};
+
+/// What this CPU runs fastest.
+const BlockOps& block_ops();
+
+const BlockOps& generic_block_ops();
+/// Null when the CPU lacks AVX2.
+const BlockOps* avx2_block_ops();
+
+}  // namespace paceline::sampling
