@@ -21,7 +21,8 @@ namespace {
 
 class TemporaryFolder {
  public:
-  TemporaryFolder() : path_(fs::temp_directory_path() / ("paceline-cli-" + std::to_string(getpid()))) {
+  TemporaryFolder()
+      : path_(fs::temp_directory_path() / ("paceline-cli-" + std::to_string(getpid()))) {
     fs::create_directories(path_ / "models");
   }
   ~TemporaryFolder() { fs::remove_all(path_); }
@@ -66,14 +67,14 @@ TEST_CASE("the JSON of an answer has its fields in order") {
   answer.timings.prompt_ms = 100;
   answer.timings.decode_ms = 50;
   const auto text_of = [](TokenId id) { return id == 9 ? std::string("\xC3") : std::string("x"); };
-  const auto json =
-      nlohmann::ordered_json::parse(answer_json(answer, {.with_logprobs = true, .load_ms = 2, .token_text = text_of}));
+  const auto json = nlohmann::ordered_json::parse(
+      answer_json(answer, {.with_logprobs = true, .load_ms = 2, .token_text = text_of}));
   std::vector<std::string> keys;
   for (const auto& item : json.items()) {
     keys.push_back(item.key());
   }
-  CHECK(keys == std::vector<std::string>{"text", "ids", "finish_reason", "logprobs", "prompt_tokens",
-                                         "completion_tokens", "seed", "timings"});
+  CHECK(keys == std::vector<std::string>{"text", "ids", "finish_reason", "logprobs",
+                                         "prompt_tokens", "completion_tokens", "seed", "timings"});
   CHECK(json["finish_reason"] == "length");
   CHECK(json["seed"] == 18446744073709551615U);
   CHECK(json["logprobs"][0]["top"][1]["text"] == "\xEF\xBF\xBD");

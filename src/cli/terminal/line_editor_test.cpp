@@ -30,7 +30,8 @@ std::string typed(std::string_view bytes) {
 }  // namespace
 
 TEST_CASE("keys come out the same however their bytes are cut") {
-  const std::string bytes = "h\xC3\xA9\xF0\x9F\x8E\x89\x1b[A\x1b[3~\x1bOH\x1b[1;5C\x1b[200~a\rb\x1b[201~\x03\r";
+  const std::string bytes =
+      "h\xC3\xA9\xF0\x9F\x8E\x89\x1b[A\x1b[3~\x1bOH\x1b[1;5C\x1b[200~a\rb\x1b[201~\x03\r";
   KeyDecoder whole;
   const std::vector<Key> expected = whole.feed(bytes);
   REQUIRE(expected.size() == 10);
@@ -173,7 +174,8 @@ TEST_CASE("a redraw starts where the last one started, and stays on the screen")
   LineView view;
   CHECK(view.draw({">>> ", "... ", "a", 1}, {80, 24}) == "\r\x1b[J>>> a\r\x1b[5C");
   CHECK(view.draw({">>> ", "... ", "a\nb", 3}, {80, 24}) == "\r\x1b[J>>> a\r\n... b\r\x1b[5C");
-  CHECK(view.draw({">>> ", "... ", "a\nb", 0}, {80, 24}) == "\x1b[1A\r\x1b[J>>> a\r\n... b\x1b[1A\r\x1b[4C");
+  CHECK(view.draw({">>> ", "... ", "a\nb", 0}, {80, 24}) ==
+        "\x1b[1A\r\x1b[J>>> a\r\n... b\x1b[1A\r\x1b[4C");
   CHECK(view.leave() == "\x1b[1B\r\n");
   const std::string tall = view.draw({"> ", "> ", "1\n2\n3\n4\n5\n6", 11}, {80, 4});
   CHECK(tall == "\r\x1b[J> 4\r\n> 5\r\n> 6\r\x1b[3C");
