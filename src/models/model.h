@@ -67,5 +67,7 @@ TensorReport check_tensors(const formats::Checkpoint& checkpoint);
 
 /// Names of the known architectures ("llama", ...).
 std::vector<std::string> architectures();
+/// Whether load_model() knows a general.architecture or model_type.
+bool is_supported(const std::string& architecture);
 
 }  // namespace paceline::models

@@ -51,6 +51,10 @@ std::vector<std::string> architectures() {
   return names;
 }
 
+bool is_supported(const std::string& architecture) {
+  return find_family(families(), architecture) != nullptr;
+}
+
 std::unique_ptr<Model> load_model(const formats::Checkpoint& checkpoint,
                                   const ModelOptions& options,
                                   const std::function<void(double)>& progress) {
