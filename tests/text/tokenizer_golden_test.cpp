@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -102,11 +102,11 @@ TEST_CASE("real vocabularies are built in the time the engine counts on") {
     if (!path) continue;
     const auto checkpoint = formats::open_checkpoint(*path);
     const auto vocab = gguf_vocab(checkpoint.metadata);
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = std::clock();
     const auto tokenizer = Tokenizer::from_gguf(vocab);
-    const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
-    std::cout << name << ": " << tokenizer->vocab_size() << " tokens built in " << taken.count() << " ms\n";
-    CHECK(taken.count() < 10000);  // a machine may be busy; the printed figure is what to read
+    const double taken = 1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    std::cout << name << ": " << tokenizer->vocab_size() << " tokens built in " << taken << " ms of CPU\n";
+    CHECK(taken < 5000);  // far above any machine; the printed figure is what to read
   }
 }
 
