@@ -31,6 +31,7 @@ TEST_CASE("a tokenizer and a template made on one thread serve many") {
   };
   {
     std::vector<std::jthread> threads;
+    threads.reserve(4);
     for (int i = 0; i < 4; ++i) threads.emplace_back(work);
   }
   CHECK(wrong == 0);

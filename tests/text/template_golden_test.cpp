@@ -41,11 +41,11 @@ TEST_CASE("templates render as transformers renders them") {
   const json results = json::parse(read_file(kFolder / "results.json"));
   for (const auto& [name, model] : results.items()) {
     const auto folder = model["folder"].get<std::string>();
-    const auto path = folder.empty() ? std::optional(kFolder / name) : cached_file(folder + "/" + name);
+    const auto path = folder.empty() ? std::optional(kFolder / name) : cached_file(std::filesystem::path(folder) / name);
     if (!path) continue;
     const auto source = read_file(*path);
     for (const auto& [title, expected] : model["results"].items()) {
-      const auto id = name + "/" + title;
+      const auto id = (std::filesystem::path(name) / title).string();
       const auto found = rendering_difference(source, input_of(conversations[title], model), expected_of(expected));
       if (allowed.contains(id)) {
         CHECK_MESSAGE(found != "", id, " is listed in template_exceptions.json but equal");
