@@ -7,7 +7,8 @@
 namespace paceline::text {
 namespace {
 
-std::string render(std::string_view source, const std::string& extra = "", const std::string& messages = "[]") {
+std::string render(std::string_view source, const std::string& extra = "",
+                   const std::string& messages = "[]") {
   TemplateInput input;
   input.messages_json = messages;
   input.extra_json = extra;
@@ -39,7 +40,8 @@ TEST_CASE("ChatML renders turns and the generation prompt") {
         "<|im_start|>system\nBe "
         "kind.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n");
   input.add_generation_prompt = false;
-  CHECK(chatml.render(input) == "<|im_start|>system\nBe kind.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n");
+  CHECK(chatml.render(input) ==
+        "<|im_start|>system\nBe kind.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n");
 }
 
 TEST_CASE("tojson writes what Python's json.dumps writes") {
@@ -71,18 +73,23 @@ TEST_CASE("dates are written from the given moment, in UTC") {
 
 TEST_CASE("keys without a value are not seen, and reasoning has both of its names") {
   const std::string messages = R"([{"role": "assistant", "content": null, "reasoning": "hm"}])";
-  CHECK(render("{{ messages[0].content is defined }}{{ messages[0].reasoning_content }}{{ messages[0].thinking }}", "",
-               messages) == "Falsehmhm");
+  CHECK(render("{{ messages[0].content is defined }}{{ messages[0].reasoning_content }}{{ "
+               "messages[0].thinking }}",
+               "", messages) == "Falsehmhm");
 }
 
 TEST_CASE("extra variables may replace the special tokens but not the conversation") {
   const std::string source = "{{ bos_token }}{{ messages | length }}{{ enable_thinking }}";
-  CHECK(render(source, R"({"bos_token": "<B>", "messages": [1, 2, 3], "enable_thinking": false})") == "<B>0False");
+  CHECK(
+      render(source, R"({"bos_token": "<B>", "messages": [1, 2, 3], "enable_thinking": false})") ==
+      "<B>0False");
 }
 
 TEST_CASE("what raise_exception says is the error's whole text") {
-  CHECK(error_of("{{ raise_exception('roles must ' + 'alternate') }}") == "[chat template] roles must alternate");
-  CHECK(error_of("{% macro m() %}{{ raise_exception('deep') }}{% endmacro %}{{ m() }}") == "[chat template] deep");
+  CHECK(error_of("{{ raise_exception('roles must ' + 'alternate') }}") ==
+        "[chat template] roles must alternate");
+  CHECK(error_of("{% macro m() %}{{ raise_exception('deep') }}{% endmacro %}{{ m() }}") ==
+        "[chat template] deep");
 }
 
 TEST_CASE("errors name line and construct") {
@@ -109,14 +116,16 @@ TEST_CASE("input that is not the JSON it should be is an argument error") {
 }
 
 TEST_CASE("a template that would run for ever is stopped") {
-  const std::string loop = "{% for a in range(10000) %}{% for b in range(10000) %}{% endfor %}{% endfor %}";
+  const std::string loop =
+      "{% for a in range(10000) %}{% for b in range(10000) %}{% endfor %}{% endfor %}";
   CHECK(error_of(loop).find("fuel") != std::string::npos);
   const std::string recursion = "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}";
   CHECK(error_of(recursion).find("recursion") != std::string::npos);
 }
 
 TEST_CASE("output is allowed up to its limit and not beyond") {
-  const std::string mebibyte = "{% set m = 'x' * 1048576 %}{% for a in range(64) %}{{ m }}{% endfor %}";
+  const std::string mebibyte =
+      "{% set m = 'x' * 1048576 %}{% for a in range(64) %}{{ m }}{% endfor %}";
   CHECK(render(mebibyte).size() == std::size_t{64} << 20);
   CHECK(error_of(mebibyte + "y").find("64 MiB") != std::string::npos);
 }

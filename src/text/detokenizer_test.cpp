@@ -9,8 +9,8 @@
 namespace paceline::text {
 namespace {
 
-std::string stream(const std::shared_ptr<const Tokenizer>& tokenizer, const std::vector<TokenId>& ids,
-                   bool skip_control) {
+std::string stream(const std::shared_ptr<const Tokenizer>& tokenizer,
+                   const std::vector<TokenId>& ids, bool skip_control) {
   Detokenizer detokenizer(tokenizer, skip_control);
   std::string all;
   for (const TokenId id : ids) {

@@ -15,7 +15,8 @@ TEST_CASE("a tokenizer and a template made on one thread serve many") {
   std::unique_ptr<ChatTemplate> chat_template;
   std::jthread([&] {
     tokenizer = Tokenizer::from_gguf(byte_level_vocab().view());
-    chat_template = std::make_unique<ChatTemplate>("{% for m in messages %}{{ m.content }}{% endfor %}");
+    chat_template =
+        std::make_unique<ChatTemplate>("{% for m in messages %}{{ m.content }}{% endfor %}");
   }).join();
 
   std::atomic<int> wrong = 0;

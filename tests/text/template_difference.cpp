@@ -23,7 +23,9 @@ std::string rendering_difference(const std::string& source, const TemplateInput&
   try {
     rendered = ChatTemplate(source).render(input);
   } catch (const Error& error) {
-    return expected.fails ? "" : std::string("throws ") + error.what() + ", expected " + quote(expected.text, 0);
+    return expected.fails
+               ? ""
+               : std::string("throws ") + error.what() + ", expected " + quote(expected.text, 0);
   }
   if (expected.fails) return "renders " + quote(rendered, 0) + ", expected " + expected.text;
   if (rendered == expected.text) return "";
@@ -31,7 +33,8 @@ std::string rendering_difference(const std::string& source, const TemplateInput&
   std::size_t at = 0;
   while (at < shorter && rendered[at] == expected.text[at]) ++at;
   const std::size_t from = at < 30 ? 0 : at - 30;
-  return "at byte " + std::to_string(at) + ": " + quote(rendered, from) + ", expected " + quote(expected.text, from);
+  return "at byte " + std::to_string(at) + ": " + quote(rendered, from) + ", expected " +
+         quote(expected.text, from);
 }
 
 std::set<std::string> listed_exceptions(const std::string& path) {

@@ -13,7 +13,8 @@ struct ExpectedRendering {
   std::string text;  ///< of the rendering, or of the reference's error
 };
 
-/// How a rendering differs from the reference's: empty when it does not. A failure equals any failure.
+/// How a rendering differs from the reference's: empty when it does not. A failure equals any
+/// failure.
 std::string rendering_difference(const std::string& source, const TemplateInput& input,
                                  const ExpectedRendering& expected);
 

@@ -34,19 +34,22 @@ ExpectedRendering expected_of(const json& result) {
 }  // namespace
 
 TEST_CASE("templates render as transformers renders them") {
-  const json conversations = json::parse(read_file(kFolder / "conversations.json"))["conversations"];
+  const json conversations =
+      json::parse(read_file(kFolder / "conversations.json"))["conversations"];
   const auto allowed = listed_exceptions("tests/text/template_exceptions.json");
   int equal = 0;
   int excepted = 0;
   const json results = json::parse(read_file(kFolder / "results.json"));
   for (const auto& [name, model] : results.items()) {
     const auto folder = model["folder"].get<std::string>();
-    const auto path = folder.empty() ? std::optional(kFolder / name) : cached_file(std::filesystem::path(folder) / name);
+    const auto path = folder.empty() ? std::optional(kFolder / name)
+                                     : cached_file(std::filesystem::path(folder) / name);
     if (!path) continue;
     const auto source = read_file(*path);
     for (const auto& [title, expected] : model["results"].items()) {
       const auto id = (std::filesystem::path(name) / title).string();
-      const auto found = rendering_difference(source, input_of(conversations[title], model), expected_of(expected));
+      const auto found = rendering_difference(source, input_of(conversations[title], model),
+                                              expected_of(expected));
       if (allowed.contains(id)) {
         CHECK_MESSAGE(found != "", id, " is listed in template_exceptions.json but equal");
         ++excepted;
@@ -56,7 +59,8 @@ TEST_CASE("templates render as transformers renders them") {
       equal += found.empty() ? 1 : 0;
     }
   }
-  std::cout << "templates: " << equal << " renderings equal, " << excepted << " listed exceptions\n";
+  std::cout << "templates: " << equal << " renderings equal, " << excepted
+            << " listed exceptions\n";
   CHECK(equal > 0);
 }
 
@@ -71,7 +75,8 @@ TEST_CASE("expressions and statements give what transformers' Jinja gives") {
   for (const auto& entry : file["cases"]) {
     const auto source = entry["source"].get<std::string>();
     const bool fails = entry.contains("error");
-    const auto found = rendering_difference(source, input, {fails, entry[fails ? "error" : "expected"]});
+    const auto found =
+        rendering_difference(source, input, {fails, entry[fails ? "error" : "expected"]});
     if (allowed.count(source) > 0) {
       CHECK_MESSAGE(found != "", source, " is listed in expression_exceptions.json but equal");
     } else {

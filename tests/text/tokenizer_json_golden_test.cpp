@@ -48,8 +48,8 @@ TEST_CASE("tokenizer.json gives the ids and texts of Hugging Face's library") {
 }
 
 TEST_CASE("tokenizer_config.json names the special tokens") {
-  const auto tokenizer =
-      byte_level(R"({"bos_token": {"content": "<|im_start|>"}, "eos_token": "<|im_end|>", "add_bos_token": true})");
+  const auto tokenizer = byte_level(
+      R"({"bos_token": {"content": "<|im_start|>"}, "eos_token": "<|im_end|>", "add_bos_token": true})");
   CHECK(tokenizer->bos_text() == "<|im_start|>");
   CHECK(tokenizer->eos() == tokenizer->find_token("<|im_end|>"));
   CHECK(tokenizer->end_ids() == Ids{*tokenizer->eos()});
