@@ -11,8 +11,13 @@ log=$folder/build.log
 
 say() { printf '%s\n' "$*" >&2; }
 
+# The first failed step of the log, else its end.
 fail() {
-  tail -n 60 "$log" >&2
+  if grep -q '^FAILED' "$log"; then
+    grep -m 1 -A 40 '^FAILED' "$log" >&2
+  else
+    tail -n 60 "$log" >&2
+  fi
   say "paceline: $1 failed, the whole log is $log"
   exit 1
 }
