@@ -9,6 +9,7 @@
 
 #include "base/utf8.h"
 #include "cli/catalogue/catalogue.h"
+#include "cli/command_check.h"
 #include "cli/help.h"
 #include "cli/numbers.h"
 #include "cli/suggest.h"
@@ -293,69 +294,27 @@ class Parser {
   Command finish(const CLI::App& sub) {
     const std::string& name = sub.get_name();
     if (name == "run") {
-      return finish_run();
+      return checked(run_);
     }
     if (name == "pull") {
-      return require_model(pull_, name);
+      return checked(pull_);
     }
     if (name == "list") {
       return list_;
     }
     if (name == "rm") {
-      return require_model(remove_, name);
+      return checked(remove_);
     }
     if (name == "inspect") {
-      return require_model(inspect_, name);
+      return checked(inspect_);
     }
     if (name == "tokenize") {
-      return finish_tokenize();
+      return checked(tokenize_, tokenize_text_);
     }
     if (name == "bench") {
       return bench_;
     }
     return version_;
-  }
-
-  Command finish_run() const {
-    if (run_.logprobs >= 0 && !run_.json) {
-      throw UsageError(
-          "[--logprobs] found no --json, expected both (log-probabilities are only part of the "
-          "JSON)");
-    }
-    if (run_.raw && !run_.system.empty()) {
-      throw UsageError(
-          "[--system] found --raw too, expected only one (raw prompts have no messages)");
-    }
-    if (run_.raw && !run_.load.chat_template_file.empty()) {
-      throw UsageError("[--chat-template] found --raw too, expected only one");
-    }
-    return run_;
-  }
-
-  template <typename T>
-  static Command require_model(const T& command, const std::string& name) {
-    if (command.model.model.empty()) {
-      throw UsageError("[" + name + "] found no model, expected 'paceline " + name +
-                       " MODEL' (paceline list)");
-    }
-    return command;
-  }
-
-  Command finish_tokenize() {
-    TokenizeCommand result = tokenize_;
-    if (tokenize_text_) {
-      result.text = *tokenize_text_;
-    } else if (!tokenize_.model.model.empty()) {
-      result.text = std::exchange(result.model.model, {});
-    } else {
-      throw UsageError(
-          "[tokenize] found no text, expected 'paceline tokenize [MODEL] TEXT' (- reads standard "
-          "input)");
-    }
-    if (result.ids_only && result.json) {
-      throw UsageError("[--ids] found --json too, expected only one");
-    }
-    return result;
   }
 
   CLI::App app_;
