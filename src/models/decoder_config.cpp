@@ -7,6 +7,9 @@
 namespace paceline::models {
 namespace {
 
+constexpr int32_t kLayersMax =
+    4096;  // far above any model; bounds what a small hostile file can ask for
+
 int32_t vocab_of(const formats::Checkpoint& checkpoint, const ConfigReader& config) {
   const blocks::StoredTensor* table =
       checkpoint.find(stored_name(checkpoint, "model.embed_tokens.weight"));
@@ -57,6 +60,11 @@ DecoderConfig read_decoder_config(const formats::Checkpoint& checkpoint, const C
                                   const DecoderDefaults& defaults) {
   DecoderConfig c;
   c.layers = config.size("num_hidden_layers", "block_count");
+  if (c.layers > kLayersMax) {
+    throw Error(ErrorCode::bad_checkpoint, "[config] " + std::to_string(c.layers) +
+                                               " layers, expected at most " +
+                                               std::to_string(kLayersMax));
+  }
   c.hidden = config.size("hidden_size", "embedding_length");
   c.intermediate = config.size("intermediate_size", "feed_forward_length");
   c.heads = defaults.heads > 0
