@@ -8,7 +8,7 @@
 namespace paceline::kernels {
 
 /// Queries [q_begin, q_end) of one batch row may see keys [k_begin, k_end) although they lie in the
-/// future. Absolute positions.
+/// future. Absolute positions. A window still hides keys at or before q - window.
 struct MaskRectangle {
   int32_t row = 0;
   int32_t q_begin = 0, q_end = 0;

@@ -21,8 +21,8 @@ mlx::core::array kv_write(const Context& ctx, const mlx::core::array& k, const m
 /// and allows(spec.mask, row, q, k). Order (design rule 2): absolute blocks of kAttendBlock keys;
 /// scores of a block are dot products with one fma chain over d; a block is reduced against its own
 /// maximum; blocks merge left to right, sinks first. A query's bits do not depend on the other
-/// rows, the slice it came in, page size, threads or instruction set. A query that sees nothing
-/// gives zeros.
+/// rows, the slice it came in, page size, threads or instruction set. A query that sees
+/// nothing gives zeros. The order in full: attend_kernel.h.
 mlx::core::array attend(const Context& ctx, const mlx::core::array& q,
                         const mlx::core::array& effect, const RowTablePtr& table,
                         const KvDescPtr& desc, const AttendSpec& spec);
@@ -35,6 +35,7 @@ std::vector<mlx::core::array> kv_gather(const Context& ctx, const mlx::core::arr
 /// The same attention from plain MLX operations over decoded keys and values of one batch row: the
 /// specification. q [L, heads, key_dim] at positions start..start+L-1; keys [K, kv_heads, key_dim]
 /// at first_position...
+/// With v_from_k only the width of `values` counts.
 mlx::core::array attend_portable(const mlx::core::array& q, const mlx::core::array& keys,
                                  const mlx::core::array& values, const RowSpan& span, int32_t row,
                                  int32_t first_position, const AttendSpec& spec);

@@ -11,18 +11,20 @@ enum class Isa { generic, avx2, avx512 };
 std::string_view name(Isa isa);
 /// The best instruction set this CPU has.
 Isa detect_isa();
-/// "avx512", "avx2", "generic"; "" = detect. Throws Error{invalid_argument} for others and Error{unsupported} for one
-/// that this CPU lacks, naming what it has.
+/// "avx512", "avx2", "generic"; "" = detect. Throws Error{invalid_argument} for others and
+/// Error{unsupported} for one that this CPU lacks, naming what it has.
 Isa parse_isa(std::string_view text);
 
 class RopeCache;
 
-/// What every operation needs to know besides its operands. One per loaded model; outlives its graphs.
+/// What every operation needs to know besides its operands. One per loaded model; outlives its
+/// graphs.
 struct Context {
   std::shared_ptr<base::ThreadPool> pool;
   Isa isa = Isa::generic;
   bool portable = false;  ///< build every operation from plain MLX operations
-  std::shared_ptr<RopeCache> rope_cache = nullptr;  ///< rotations shared by layers and forwards; may be null
+  std::shared_ptr<RopeCache> rope_cache =
+      nullptr;  ///< rotations shared by layers and forwards; may be null
 };
 
 /// threads = 0: one per physical core the process may use.
