@@ -16,7 +16,9 @@ set_target_properties(paceline_shared PROPERTIES
   LINK_LIBRARY_OVERRIDE "WHOLE_ARCHIVE,${whole_names}"
   LINK_DEPENDS "${CMAKE_SOURCE_DIR}/cmake/exports.map"
   INSTALL_RPATH "$ORIGIN/paceline/mlx/lib")
-target_link_libraries(paceline_shared PRIVATE ${whole} "$<BUILD_INTERFACE:mlx>")
+# One entry only: base then comes once, as a dependency of the others.
+list(GET whole -1 top)
+target_link_libraries(paceline_shared PRIVATE ${top} "$<BUILD_INTERFACE:mlx>")
 target_link_options(paceline_shared PRIVATE "-Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/exports.map" -Wl,--gc-sections)
 if(NOT PACELINE_SANITIZE)
   target_link_options(paceline_shared PRIVATE -Wl,--no-undefined)
