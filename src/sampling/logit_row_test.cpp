@@ -52,7 +52,7 @@ std::vector<TokenId> head(std::vector<TokenId> ids, std::size_t n) {
 
 // Top-p by the book: sort, add up, stop.
 std::vector<TokenId> naive_top_p(const std::vector<float>& row, double p, double t, std::size_t k) {
-  const std::vector<TokenId> ids = head(sorted_ids(row), k);
+  std::vector<TokenId> ids = head(sorted_ids(row), k);
   const auto weight = [&](TokenId id) { return std::exp((row[id] - row[ids[0]]) / t); };
   double total = 0;
   for (const TokenId id : ids) total += weight(id);
@@ -138,8 +138,7 @@ TEST_CASE("top-p keeps the shortest prefix that reaches p") {
         CAPTURE(t);
         CAPTURE(p);
         CHECK(kept(values, top_p_cut(row, p, t, Cut{})) == naive_top_p(values, p, t, 3000));
-        CHECK(kept(values, top_p_cut(row, p, t, top_k_cut(row, 50))) ==
-              naive_top_p(values, p, t, 50));
+        CHECK(kept(values, top_p_cut(row, p, t, top_k_cut(row, 50))) == naive_top_p(values, p, t, 50));
       }
     }
   }

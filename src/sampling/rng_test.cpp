@@ -111,8 +111,8 @@ TEST_CASE("rng noise equals its formula, falls with the hash and is finite at bo
 
 TEST_CASE("rng fixed exp and log stay within their stated errors") {
   double exp_error = 0;
-  for (double x = 0; x > -87; x -= 0.00137) {
-    const auto f = static_cast<float>(x);
+  for (int i = 0; i < 63000; ++i) {
+    const auto f = static_cast<float>(i * -0.00137);
     exp_error = std::max(exp_error, std::abs(exp_fixed(f) / std::exp(static_cast<double>(f)) - 1));
   }
   CHECK(exp_error < 0x1p-23);
@@ -121,7 +121,8 @@ TEST_CASE("rng fixed exp and log stay within their stated errors") {
   CHECK(weight_fixed(0) == 1ULL << 40);
   CHECK(weight_fixed(kWeightFloor) == 0);
   CHECK(weight_fixed(-INFINITY) == 0);
-  for (double x = 1e-11; x < 30; x *= 1.00137) {
+  for (int i = 0; i < 20000; ++i) {
+    const double x = 1e-11 * std::exp(i * 0.00137);
     CHECK(std::abs(log_fixed(x) - std::log(x)) <= 0x1p-51 + 0x1p-52 * std::abs(std::log(x)));
   }
 }
@@ -153,10 +154,10 @@ TEST_CASE("rng hashes of ids, positions and seeds that differ in one bit are ind
     const auto key = [](uint32_t i) { return draw_key(5, i); };
     CHECK(joint([&](uint32_t i) { return hash32(key(i), 1000); },
                 [&](uint32_t i) { return hash32(key(i), 1000 ^ flip); }) < limit(256));
-    CHECK(joint([](uint32_t i) { return hash32(9, 3, i); },
-                [&](uint32_t i) { return hash32(9, 3 ^ flip, i); }) < limit(256));
-    CHECK(joint([](uint32_t i) { return hash32(9, 3, i); },
-                [&](uint32_t i) { return hash32(9 ^ flip, 3, i); }) < limit(256));
+    CHECK(joint([](uint32_t i) { return hash32(9, 3, i); }, [&](uint32_t i) { return hash32(9, 3 ^ flip, i); }) <
+          limit(256));
+    CHECK(joint([](uint32_t i) { return hash32(9, 3, i); }, [&](uint32_t i) { return hash32(9 ^ flip, 3, i); }) <
+          limit(256));
   }
 }
 
