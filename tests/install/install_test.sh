@@ -30,7 +30,7 @@ expect_own_symbols() {
 }
 
 expect_headers_without_mlx() {
-  ! grep -rlE 'mlx|nlohmann' "$1/include" || fail "public headers name MLX or JSON"
+  ! grep -rlE 'mlx::|# *include.*(mlx|nlohmann)' "$1/include" || fail "public headers name MLX or JSON"
 }
 
 # No path of the build or of the first prefix is left in the programs' search paths or the CMake files.
