@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/utf8.h"
@@ -29,15 +30,20 @@ std::string architecture_text(const ModelReport& report) {
 }
 
 std::string types_text(const ModelReport& report) {
+  std::size_t width = 4;
+  for (const ModelReport::TypeShare& share : report.types) {
+    width = std::max(width, share.type.size());
+  }
   std::string text;
   const char* label = "types";
   for (const ModelReport::TypeShare& share : report.types) {
     const double percent = report.tensor_bytes > 0 ? 100.0 * static_cast<double>(share.bytes) /
                                                          static_cast<double>(report.tensor_bytes)
                                                    : 0;
-    text += line(label, fmt::format("{:<8} {:>5} tensors {:>9} parameters {:>9} {:>5.1f} %",
-                                    share.type, share.tensors, format_count(share.parameters),
-                                    format_bytes(share.bytes), percent));
+    text +=
+        line(label, fmt::format("{:<{}} {:>5} tensors {:>9} parameters {:>9} {:>5.1f} %",
+                                share.type, width, share.tensors, format_count(share.parameters),
+                                format_bytes(share.bytes), percent));
     label = "";
   }
   return text;
