@@ -4,8 +4,11 @@
 # refers to what only callers use.
 file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/paceline_shared.cpp" CONTENT [==[
 #include "paceline/error.h"
-extern "C" __attribute__((visibility("hidden"))) [[gnu::used]] std::string_view (*const paceline_keep)(paceline::ErrorCode) =
-    &paceline::name;
+#include "paceline/version.h"
+namespace {
+[[gnu::used]] std::string_view (*const kName)(paceline::ErrorCode) = &paceline::name;
+[[gnu::used]] std::string_view (*const kVersion)() = &paceline::version;
+}  // namespace
 ]==] @ONLY)
 add_library(paceline_shared SHARED "${CMAKE_BINARY_DIR}/paceline_shared.cpp")
 add_library(paceline_api ALIAS paceline_shared)
