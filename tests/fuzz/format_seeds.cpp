@@ -14,7 +14,8 @@ using namespace paceline::support;
 void write(const std::filesystem::path& path, const std::vector<std::byte>& bytes) {
   std::filesystem::create_directories(path.parent_path());
   std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+      .write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
 }
 
 /// One tensor of every decodable block type.
@@ -52,11 +53,15 @@ int main(int argc, char** argv) {
   write(folder / "gguf/values", valid_gguf().build());
   write(folder / "gguf/blocks", every_block_type());
   const std::filesystem::path safetensors = folder / "safetensors";
-  write(safetensors / "dense", with_config("", SafetensorsBuilder().tensor("a", "BF16", "[2,2]", 8)));
+  write(safetensors / "dense",
+        with_config("", SafetensorsBuilder().tensor("a", "BF16", "[2,2]", 8)));
   write(safetensors / "affine",
-        with_config(R"({"quantization":{"bits":4,"group_size":32,"y":false}})", quantised("BF16", 8, true)));
-  write(safetensors / "affine8", with_config(R"({"text_config":{"quantization_config":{"bits":2,"group_size":64}}})",
-                                             quantised("F32", 16, true)));
-  write(safetensors / "mxfp4", with_config(R"({"quantization":{"mode":"mxfp4"}})", quantised("U8", 4, false)));
+        with_config(R"({"quantization":{"bits":4,"group_size":32,"y":false}})",
+                    quantised("BF16", 8, true)));
+  write(safetensors / "affine8",
+        with_config(R"({"text_config":{"quantization_config":{"bits":2,"group_size":64}}})",
+                    quantised("F32", 16, true)));
+  write(safetensors / "mxfp4",
+        with_config(R"({"quantization":{"mode":"mxfp4"}})", quantised("U8", 4, false)));
   return 0;
 }

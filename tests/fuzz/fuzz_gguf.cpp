@@ -28,7 +28,8 @@ void read_as_everything(const formats::Metadata& metadata, std::string_view key)
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, std::size_t size) {
   try {
-    const formats::GgufFile file = formats::parse_gguf(std::as_bytes(std::span(data, size)), "fuzz.gguf");
+    const formats::GgufFile file =
+        formats::parse_gguf(std::as_bytes(std::span(data, size)), "fuzz.gguf");
     for (const auto& [key, value] : file.metadata.entries()) read_as_everything(file.metadata, key);
     for (const blocks::StoredTensor& tensor : file.tensors) fuzz::decode_some(tensor);
   } catch (const Error&) {
