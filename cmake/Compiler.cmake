@@ -6,6 +6,8 @@ endif()
 
 # Contracted multiply-adds would make results depend on what the compiler fuses (docs/architecture.md, exactness).
 add_compile_options(-Wall -Wextra -Werror -ffp-contract=off -fno-fast-math)
+# Designated initialisers name the fields that matter and leave the others at their defaults.
+add_compile_options(-Wno-missing-field-initializers)
 # GCC 12 warns about std::string operator+ itself (GCC bug 105651).
 add_compile_options("$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>")
 

@@ -78,13 +78,14 @@ def _check_links(path, table, findings):
     text = re.sub(r"#[^\n]*", "", read(path))
     for match in re.finditer(r"paceline_library\(([^)]*)\)", text):
         words = match[1].split()
-        folder = words[words.index("NAME") + 1]
-        if "DEPS" not in words:
+        folder = folder_of(path)
+        if folder is None or "DEPS" not in words:
             continue
         for name in words[words.index("DEPS") + 1 :]:
             if name in ("SRCS", "LIBS", "NAME"):
                 break
-            if name not in table.get(folder, []):
+            own = name.startswith(folder + "_")  # a folder may have several libraries
+            if not own and name not in table.get(folder, []):
                 findings.append(Finding("layers", path, f"{folder} may not link {name}"))
 
 

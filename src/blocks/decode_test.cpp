@@ -16,13 +16,8 @@ namespace {
 
 std::span<const std::byte> bytes_of(const auto& values) { return std::as_bytes(std::span(values)); }
 
-StoredTensor tensor_of(Encoding encoding, std::vector<int64_t> shape,
-                       std::span<const std::byte> data) {
-  return {.name = "x",
-          .encoding = encoding,
-          .shape = std::move(shape),
-          .data = data,
-          .groups = std::nullopt};
+StoredTensor tensor_of(Encoding encoding, std::vector<int64_t> shape, std::span<const std::byte> data) {
+  return {.name = "x", .encoding = encoding, .shape = std::move(shape), .data = data, .groups = std::nullopt};
 }
 
 ErrorCode code_of(const auto& call) {
@@ -38,8 +33,7 @@ ErrorCode code_of(const auto& call) {
 /// By the definition of binary16, in double.
 double f16_reference(uint16_t bits) {
   const int exponent = bits >> 10 & 31, mantissa = bits & 1023;
-  const double magnitude =
-      exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25);
+  const double magnitude = exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25);
   return bits & 0x8000 ? -magnitude : magnitude;
 }
 
@@ -95,10 +89,8 @@ TEST_CASE("a row is the same alone and in any range") {
 TEST_CASE("types that are only named are refused as unsupported") {
   const std::vector<std::byte> raw(256);
   std::vector<float> out(256);
-  for (const Encoding encoding :
-       {Encoding::f64, Encoding::i8, Encoding::iq2_xxs, Encoding::q8_1, Encoding::tq2_0}) {
-    CHECK(code_of([&] { decode_rows(tensor_of(encoding, {256}, raw), 0, 1, out); }) ==
-          ErrorCode::unsupported);
+  for (const Encoding encoding : {Encoding::f64, Encoding::i8, Encoding::iq2_xxs, Encoding::q8_1, Encoding::tq2_0}) {
+    CHECK(code_of([&] { decode_rows(tensor_of(encoding, {256}, raw), 0, 1, out); }) == ErrorCode::unsupported);
   }
 }
 

@@ -45,8 +45,6 @@ const EncodingInfo& info(Encoding encoding) {
   return kTable[index];
 }
 
-bool is_mlx(Encoding encoding) {
-  return encoding >= Encoding::mlx_affine && encoding <= Encoding::mlx_nvfp4;
-}
+bool is_mlx(Encoding encoding) { return encoding >= Encoding::mlx_affine && encoding <= Encoding::mlx_nvfp4; }
 
 }  // namespace paceline::blocks

@@ -82,8 +82,7 @@ void side_values(Encoding mode, Encoding stored, const std::byte* at, std::vecto
   for (int64_t i = 0; i < count; ++i) out[i] = e4m3 ? kE4m3[bytes[i]] : e8m0_value(bytes[i]);
 }
 
-void apply_groups(const std::vector<float>& scales, const std::vector<float>& biases,
-                  int group_size, float* out) {
+void apply_groups(const std::vector<float>& scales, const std::vector<float>& biases, int group_size, float* out) {
   for (std::size_t g = 0; g < scales.size(); ++g, out += group_size) {
     const float scale = scales[g];
     if (biases.empty()) {
@@ -115,25 +114,20 @@ void check_mlx(const StoredTensor& tensor) {
   if (!tensor.groups) refuse(tensor, "no groups, expected them for an MLX encoding");
   const MlxGroups& groups = *tensor.groups;
   if (!parameters_valid(tensor.encoding, groups)) {
-    refuse(tensor, std::to_string(groups.bits) + " bits in groups of " +
-                       std::to_string(groups.group_size) + " with scales of type " +
-                       std::string(info(groups.scale_encoding).name) + " do not exist in mode " +
-                       std::string(info(tensor.encoding).name));
+    refuse(tensor, std::to_string(groups.bits) + " bits in groups of " + std::to_string(groups.group_size) +
+                       " with scales of type " + std::string(info(groups.scale_encoding).name) +
+                       " do not exist in mode " + std::string(info(tensor.encoding).name));
   }
   // Rows end at whole 32-bit words.
-  if (tensor.columns() % std::max(groups.group_size, 32) != 0)
-    refuse(tensor, "rows are not whole groups");
+  if (tensor.columns() % std::max(groups.group_size, 32) != 0) refuse(tensor, "rows are not whole groups");
   const auto codes = static_cast<std::size_t>(tensor.values() / 8 * groups.bits);
-  const auto side = static_cast<std::size_t>(tensor.values() / groups.group_size *
-                                             info(groups.scale_encoding).block_bytes);
+  const auto side =
+      static_cast<std::size_t>(tensor.values() / groups.group_size * info(groups.scale_encoding).block_bytes);
   const std::size_t biases = tensor.encoding == Encoding::mlx_affine ? side : 0;
-  if (tensor.data.size() != codes || groups.scales.size() != side ||
-      groups.biases.size() != biases) {
-    refuse(tensor, std::to_string(tensor.data.size()) + " bytes of codes, " +
-                       std::to_string(groups.scales.size()) + " of scales, " +
-                       std::to_string(groups.biases.size()) + " of biases, expected " +
-                       std::to_string(codes) + ", " + std::to_string(side) + ", " +
-                       std::to_string(biases));
+  if (tensor.data.size() != codes || groups.scales.size() != side || groups.biases.size() != biases) {
+    refuse(tensor, std::to_string(tensor.data.size()) + " bytes of codes, " + std::to_string(groups.scales.size()) +
+                       " of scales, " + std::to_string(groups.biases.size()) + " of biases, expected " +
+                       std::to_string(codes) + ", " + std::to_string(side) + ", " + std::to_string(biases));
   }
 }
 
@@ -149,11 +143,9 @@ void decode_mlx(const StoredTensor& tensor, int64_t first, int64_t count, std::s
     const int64_t row = first + i;
     float* values = out.data() + i * columns;
     decode(codes + row * (columns / 8 * groups.bits), columns / 32, values);
-    side_values(tensor.encoding, groups.scale_encoding, groups.scales.data() + row * side_bytes,
-                scales);
+    side_values(tensor.encoding, groups.scale_encoding, groups.scales.data() + row * side_bytes, scales);
     if (!biases.empty()) {
-      side_values(tensor.encoding, groups.scale_encoding, groups.biases.data() + row * side_bytes,
-                  biases);
+      side_values(tensor.encoding, groups.scale_encoding, groups.biases.data() + row * side_bytes, biases);
     }
     apply_groups(scales, biases, groups.group_size, values);
   }

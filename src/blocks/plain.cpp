@@ -14,9 +14,7 @@ struct F16 {
 };
 struct BF16 {
   static constexpr int kBytes = 2, kValues = 1;
-  [[gnu::always_inline]] static void decode(Bytes in, Floats out) {
-    *out = bf16_value(load<uint16_t>(in));
-  }
+  [[gnu::always_inline]] static void decode(Bytes in, Floats out) { *out = bf16_value(load<uint16_t>(in)); }
 };
 
 }  // namespace

@@ -23,14 +23,11 @@ template <class T>
   const uint32_t exponent = magnitude & kExponent;
   const uint32_t bias = exponent == kExponent ? (255u - 31u) << 23 : (127u - 15u) << 23;
   const uint32_t normal = magnitude + bias;
-  const float subnormal =
-      std::bit_cast<float>(magnitude + (113u << 23)) - std::bit_cast<float>(113u << 23);
+  const float subnormal = std::bit_cast<float>(magnitude + (113u << 23)) - std::bit_cast<float>(113u << 23);
   const uint32_t bits = exponent == 0 ? std::bit_cast<uint32_t>(subnormal) : normal;
   return std::bit_cast<float>(bits | (half & 0x8000u) << 16);
 }
-[[gnu::always_inline]] inline float f16_at(const uint8_t* at) {
-  return f16_value(load<uint16_t>(at));
-}
+[[gnu::always_inline]] inline float f16_at(const uint8_t* at) { return f16_value(load<uint16_t>(at)); }
 
 [[gnu::always_inline]] inline float bf16_value(uint16_t bits) {
   return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);

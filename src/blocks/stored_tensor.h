@@ -27,9 +27,9 @@ enum class Encoding : uint8_t {
 
 struct EncodingInfo {
   std::string_view name;  ///< as printed, for example "Q4_K"
-  int block_values;  ///< values per block along the last axis (1 for plain types; 0 for MLX groups)
-  int block_bytes;   ///< bytes per block
-  bool decodable;    ///< decode_rows() handles it
+  int block_values;       ///< values per block along the last axis (1 for plain types; 0 for MLX groups)
+  int block_bytes;        ///< bytes per block
+  bool decodable;         ///< decode_rows() handles it
 };
 const EncodingInfo& info(Encoding encoding);
 bool is_mlx(Encoding encoding);  ///< mlx_*
@@ -48,8 +48,7 @@ struct MlxGroups {
 struct StoredTensor {
   std::string name;  ///< as in the file
   Encoding encoding = Encoding::f32;
-  std::vector<int64_t>
-      shape;  ///< logical values, row major, last axis contiguous ([out, in] for a linear)
+  std::vector<int64_t> shape;  ///< logical values, row major, last axis contiguous ([out, in] for a linear)
   std::span<const std::byte> data;
   std::optional<MlxGroups> groups;  ///< set exactly for mlx_* encodings
 

@@ -103,7 +103,8 @@ double rate(double tokens, double ms) { return tokens > 0 && ms > 0 ? tokens * 1
 Answer answer(Engine& engine, Request request, const Interrupt& interrupt,
               const std::function<void(std::string_view)>& on_text) {
   Mailbox mailbox;
-  RunningRequest running(engine.submit(std::move(request), [&mailbox](const Event& event) { mailbox.post(event); }));
+  RunningRequest running(
+      engine.submit(std::move(request), [&mailbox](const Event& event) { mailbox.post(event); }));
   Answer result;
   while (true) {
     wait_for_either(mailbox.fd(), interrupt.fd());
@@ -119,7 +120,9 @@ Answer answer(Engine& engine, Request request, const Interrupt& interrupt,
   }
 }
 
-double prompt_rate(const Answer& answer) { return rate(answer.usage.prompt_tokens, answer.timings.prompt_ms); }
+double prompt_rate(const Answer& answer) {
+  return rate(answer.usage.prompt_tokens, answer.timings.prompt_ms);
+}
 
 double decode_rate(const Answer& answer) {
   return rate(answer.usage.completion_tokens - 1,

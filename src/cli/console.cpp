@@ -19,7 +19,8 @@ bool is_control(unsigned char byte) { return byte < 0x20 || byte == 0x7F; }
 
 // U+0080 to U+009F, which terminals may read as escape sequences, are C2 80 to C2 9F.
 bool is_high_control(std::string_view text, std::size_t at) {
-  return text[at] == '\xC2' && at + 1 < text.size() && static_cast<unsigned char>(text[at + 1]) < 0xA0;
+  return text[at] == '\xC2' && at + 1 < text.size() &&
+         static_cast<unsigned char>(text[at + 1]) < 0xA0;
 }
 
 // A message that cannot be shown changes nothing.
@@ -39,7 +40,8 @@ void write_all(int fd, std::string_view bytes, std::string_view what) {
     if (written >= 0) {
       bytes.remove_prefix(static_cast<std::size_t>(written));
     } else if (errno != EINTR) {
-      throw Error(ErrorCode::io, "[" + std::string(what) + "] cannot write: " + std::strerror(errno));
+      throw Error(ErrorCode::io,
+                  "[" + std::string(what) + "] cannot write: " + std::strerror(errno));
     }
   }
 }
@@ -86,7 +88,8 @@ void Console::notice(std::string_view text) const {
 
 void Console::error(std::string_view text) const {
   const bool colour = settings_.colour_error;
-  write_error(std::string(colour ? kRed : "") + "paceline:" + (colour ? kPlain : "") + " " + one_line(text) + "\n");
+  write_error(std::string(colour ? kRed : "") + "paceline:" + (colour ? kPlain : "") + " " +
+              one_line(text) + "\n");
 }
 
 }  // namespace paceline::cli

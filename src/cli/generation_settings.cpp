@@ -17,7 +17,9 @@ Setting integer(std::optional<int32_t> GenerationSettings::* member, const Integ
     s.*member = static_cast<int32_t>(parse_integer(where, text, range));
   };
   setting.reset = [=](GenerationSettings& s) { (s.*member).reset(); };
-  setting.show = [=](const GenerationSettings& s) { return s.*member ? std::to_string(*(s.*member)) : ""; };
+  setting.show = [=](const GenerationSettings& s) {
+    return s.*member ? std::to_string(*(s.*member)) : "";
+  };
   return setting;
 }
 
@@ -27,7 +29,9 @@ Setting real(std::optional<float> GenerationSettings::* member, const RealRange&
     s.*member = parse_real(where, text, range);
   };
   setting.reset = [=](GenerationSettings& s) { (s.*member).reset(); };
-  setting.show = [=](const GenerationSettings& s) { return s.*member ? format_real(*(s.*member)) : ""; };
+  setting.show = [=](const GenerationSettings& s) {
+    return s.*member ? format_real(*(s.*member)) : "";
+  };
   return setting;
 }
 
@@ -43,10 +47,12 @@ Setting seed() {
 
 void add_stop(GenerationSettings& settings, std::string_view where, std::string_view text) {
   if (text.empty() || text.size() > kStopBytesMax) {
-    throw UsageError(fmt::format("[{}] found {} bytes, expected 1 to {}", where, text.size(), kStopBytesMax));
+    throw UsageError(
+        fmt::format("[{}] found {} bytes, expected 1 to {}", where, text.size(), kStopBytesMax));
   }
   if (settings.stop.size() == kStopsMax) {
-    throw UsageError(fmt::format("[{}] found more than {} strings, expected at most {}", where, kStopsMax, kStopsMax));
+    throw UsageError(fmt::format("[{}] found more than {} strings, expected at most {}", where,
+                                 kStopsMax, kStopsMax));
   }
   settings.stop.emplace_back(text);
 }
@@ -76,21 +82,24 @@ std::vector<Setting> make_settings_table() {
   using S = GenerationSettings;
   const RealRange penalty{-2, 2};
   return {
-      named("max-tokens", integer(&S::max_tokens, {1}), "longest answer, in tokens", "to the end of the context"),
-      named("temperature", real(&S::temperature, {0}), "0 takes the most likely token", "the model's, else 0.7"),
-      named("top-k", integer(&S::top_k, {0}), "keep the N most likely tokens; 0 = off", "the model's, else 0"),
-      named("top-p", real(&S::top_p, {0, 1, true}), "keep the likeliest tokens up to this probability; 1 = off",
-            "the model's, else 0.95"),
-      named("min-p", real(&S::min_p, {0, 1}), "keep tokens at least X times as likely as the best; 0 = off",
+      named("max-tokens", integer(&S::max_tokens, {1}), "longest answer, in tokens",
+            "to the end of the context"),
+      named("temperature", real(&S::temperature, {0}), "0 takes the most likely token",
+            "the model's, else 0.7"),
+      named("top-k", integer(&S::top_k, {0}), "keep the N most likely tokens; 0 = off",
             "the model's, else 0"),
+      named("top-p", real(&S::top_p, {0, 1, true}),
+            "keep the likeliest tokens up to this probability; 1 = off", "the model's, else 0.95"),
+      named("min-p", real(&S::min_p, {0, 1}),
+            "keep tokens at least X times as likely as the best; 0 = off", "the model's, else 0"),
       named("repeat-penalty", real(&S::repeat_penalty, {.above_least = true}),
             "divide the logits of seen tokens; 1 = off", "the model's, else 1"),
-      named("presence-penalty", real(&S::presence_penalty, penalty), "subtract once per seen token; -2 to 2",
-            "the model's, else 0"),
-      named("frequency-penalty", real(&S::frequency_penalty, penalty), "subtract per occurrence; -2 to 2",
-            "the model's, else 0"),
-      named("penalty-window", integer(&S::penalty_window, {-1}), "last tokens that penalties see; -1 = all, 0 = none",
-            "the model's, else 64"),
+      named("presence-penalty", real(&S::presence_penalty, penalty),
+            "subtract once per seen token; -2 to 2", "the model's, else 0"),
+      named("frequency-penalty", real(&S::frequency_penalty, penalty),
+            "subtract per occurrence; -2 to 2", "the model's, else 0"),
+      named("penalty-window", integer(&S::penalty_window, {-1}),
+            "last tokens that penalties see; -1 = all, 0 = none", "the model's, else 64"),
       named("seed", seed(), "the same seed gives the same answer", "drawn"),
       named("stop", stop(), "end the answer before TEXT; repeatable, at most 16", "none"),
   };

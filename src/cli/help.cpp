@@ -27,10 +27,12 @@ std::string examples_of(std::string_view command) {
     return "Example:\n  paceline inspect ./model.gguf --json\n";
   }
   if (command == "tokenize") {
-    return "Examples:\n  paceline tokenize \"some text\"\n  paceline tokenize " + model + " - --ids < notes.txt\n";
+    return "Examples:\n  paceline tokenize \"some text\"\n  paceline tokenize " + model +
+           " - --ids < notes.txt\n";
   }
   if (command == "bench") {
-    return "Example:\n  paceline bench " + model + " --prompt 512 --generate 128 --repeat 5 --json\n";
+    return "Example:\n  paceline bench " + model +
+           " --prompt 512 --generate 128 --repeat 5 --json\n";
   }
   return {};
 }

@@ -39,8 +39,9 @@ std::string read_all(int fd, const std::function<void()>& on_wait) {
     }
     text.append(chunk.data(), count > 0 ? static_cast<std::size_t>(count) : 0);
     if (text.size() > kInputBytesMax) {
-      throw Error(ErrorCode::invalid_argument,
-                  "[stdin] found more than " + std::to_string(kInputBytesMax >> 20) + " MiB, expected less");
+      throw Error(ErrorCode::invalid_argument, "[stdin] found more than " +
+                                                   std::to_string(kInputBytesMax >> 20) +
+                                                   " MiB, expected less");
     }
   }
 }

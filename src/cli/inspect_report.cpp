@@ -14,14 +14,17 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kNamesShown = 20;  // the text stays readable; JSON has all
 
-std::string line(const char* label, const std::string& value) { return fmt::format("{:<14} {}\n", label, value); }
+std::string line(const char* label, const std::string& value) {
+  return fmt::format("{:<14} {}\n", label, value);
+}
 
 std::string architecture_text(const ModelReport& report) {
   if (report.supported) {
     return report.architecture;
   }
-  const std::string nearest =
-      report.nearest_architecture.empty() ? "" : ", the nearest known one is " + report.nearest_architecture;
+  const std::string nearest = report.nearest_architecture.empty()
+                                  ? ""
+                                  : ", the nearest known one is " + report.nearest_architecture;
   return report.architecture + " (not supported" + nearest + ")";
 }
 
@@ -29,11 +32,12 @@ std::string types_text(const ModelReport& report) {
   std::string text;
   const char* label = "types";
   for (const ModelReport::TypeShare& share : report.types) {
-    const double percent = report.tensor_bytes > 0
-                               ? 100.0 * static_cast<double>(share.bytes) / static_cast<double>(report.tensor_bytes)
-                               : 0;
-    text += line(label, fmt::format("{:<8} {:>5} tensors {:>9} parameters {:>9} {:>5.1f} %", share.type, share.tensors,
-                                    format_count(share.parameters), format_bytes(share.bytes), percent));
+    const double percent = report.tensor_bytes > 0 ? 100.0 * static_cast<double>(share.bytes) /
+                                                         static_cast<double>(report.tensor_bytes)
+                                                   : 0;
+    text += line(label, fmt::format("{:<8} {:>5} tensors {:>9} parameters {:>9} {:>5.1f} %",
+                                    share.type, share.tensors, format_count(share.parameters),
+                                    format_bytes(share.bytes), percent));
     label = "";
   }
   return text;
@@ -42,7 +46,8 @@ std::string types_text(const ModelReport& report) {
 std::string end_tokens_text(const ModelReport& report) {
   std::string text;
   for (const ModelReport::EndToken& token : report.end_tokens) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", token.id, base::repair_utf8(token.text));
+    text +=
+        fmt::format("{}{} {}", text.empty() ? "" : ", ", token.id, base::repair_utf8(token.text));
   }
   return text.empty() ? "none" : text;
 }
@@ -69,14 +74,18 @@ std::string tensors_text(const ModelReport& report) {
 }  // namespace
 
 std::string report_text(const ModelReport& report) {
-  const std::string context =
-      report.context_trained > 0 ? std::to_string(report.context_trained) + " tokens" : "not stated";
-  const std::string vocabulary = report.vocab_size > 0 ? fmt::format(", {} tokens", report.vocab_size) : "";
+  const std::string context = report.context_trained > 0
+                                  ? std::to_string(report.context_trained) + " tokens"
+                                  : "not stated";
+  const std::string vocabulary =
+      report.vocab_size > 0 ? fmt::format(", {} tokens", report.vocab_size) : "";
   return line("model", base::repair_utf8(report.name)) +
-         line("format", fmt::format("{}, {} file{}", report.format, report.files, report.files == 1 ? "" : "s")) +
-         line("architecture", architecture_text(report)) + line("parameters", format_count(report.parameters)) +
-         line("size",
-              fmt::format("{}, tensors {}", format_bytes(report.file_bytes), format_bytes(report.tensor_bytes))) +
+         line("format", fmt::format("{}, {} file{}", report.format, report.files,
+                                    report.files == 1 ? "" : "s")) +
+         line("architecture", architecture_text(report)) +
+         line("parameters", format_count(report.parameters)) +
+         line("size", fmt::format("{}, tensors {}", format_bytes(report.file_bytes),
+                                  format_bytes(report.tensor_bytes))) +
          types_text(report) + line("context", context) +
          line("chat template", report.has_chat_template ? "yes" : "no") +
          line("tokenizer", base::repair_utf8(report.tokenizer) + vocabulary) +
@@ -103,8 +112,10 @@ std::string report_json(const ModelReport& report) {
             {"extra", report.extra},
             {"mis_shaped", report.mis_shaped}};
   for (const ModelReport::TypeShare& share : report.types) {
-    json["types"].push_back(
-        {{"type", share.type}, {"tensors", share.tensors}, {"parameters", share.parameters}, {"bytes", share.bytes}});
+    json["types"].push_back({{"type", share.type},
+                             {"tensors", share.tensors},
+                             {"parameters", share.parameters},
+                             {"bytes", share.bytes}});
   }
   for (const ModelReport::EndToken& token : report.end_tokens) {
     json["end_tokens"].push_back({{"id", token.id}, {"text", token.text}});

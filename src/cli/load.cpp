@@ -5,7 +5,8 @@
 
 namespace paceline::cli {
 
-std::unique_ptr<Engine> load_engine(const ModelFlags& model, const LoadFlags& flags, const Console& console) {
+std::unique_ptr<Engine> load_engine(const ModelFlags& model, const LoadFlags& flags,
+                                    const Console& console) {
   LoadOptions options;
   options.context = flags.context;
   options.threads = flags.threads;

@@ -9,6 +9,7 @@
 namespace paceline::cli {
 
 /// Finds the model, fetching it when needed, and loads it.
-std::unique_ptr<Engine> load_engine(const ModelFlags& model, const LoadFlags& flags, const Console& console);
+std::unique_ptr<Engine> load_engine(const ModelFlags& model, const LoadFlags& flags,
+                                    const Console& console);
 
 }  // namespace paceline::cli

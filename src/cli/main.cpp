@@ -32,10 +32,12 @@ Settings read_settings() {
                                 .no_color = variable("NO_COLOR"),
                                 .term = variable("TERM"),
                                 .columns = variable("COLUMNS")};
-  const Streams streams{
-      .input = isatty(STDIN_FILENO) == 1, .output = isatty(STDOUT_FILENO) == 1, .error = isatty(STDERR_FILENO) == 1};
+  const Streams streams{.input = isatty(STDIN_FILENO) == 1,
+                        .output = isatty(STDOUT_FILENO) == 1,
+                        .error = isatty(STDERR_FILENO) == 1};
   std::error_code ignored;
-  return make_settings(environment, streams, std::filesystem::read_symlink("/proc/self/exe", ignored));
+  return make_settings(environment, streams,
+                       std::filesystem::read_symlink("/proc/self/exe", ignored));
 }
 
 struct Dispatch {
@@ -83,7 +85,8 @@ int guarded(const std::vector<std::string>& words, const Console& console) {
   } catch (const std::bad_alloc&) {
     console.error("[memory] found too little, expected more; try a smaller model or --ctx");
   } catch (const std::exception& error) {
-    console.error("[internal] " + std::string(error.what()) + "; this is a bug in Paceline, please report it");
+    console.error("[internal] " + std::string(error.what()) +
+                  "; this is a bug in Paceline, please report it");
   }
   return kFailure;
 }

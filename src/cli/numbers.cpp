@@ -22,8 +22,10 @@ std::optional<T> parse_whole(std::string_view text) {
   return value;
 }
 
-[[noreturn]] void refuse(std::string_view where, std::string_view text, const std::string& expected) {
-  throw UsageError(fmt::format("[{}] found '{}', expected {}", where, base::repair_utf8(text), expected));
+[[noreturn]] void refuse(std::string_view where, std::string_view text,
+                         const std::string& expected) {
+  throw UsageError(
+      fmt::format("[{}] found '{}', expected {}", where, base::repair_utf8(text), expected));
 }
 
 std::string describe(const IntegerRange& range) {
@@ -37,7 +39,8 @@ std::string describe(const RealRange& range) {
   if (std::isinf(range.most)) {
     return fmt::format("a number {} {}", range.above_least ? "above" : "of at least", range.least);
   }
-  return fmt::format("a number {} {} to {}", range.above_least ? "above" : "from", range.least, range.most);
+  return fmt::format("a number {} {} to {}", range.above_least ? "above" : "from", range.least,
+                     range.most);
 }
 
 }  // namespace
@@ -60,8 +63,8 @@ uint64_t parse_unsigned(std::string_view where, std::string_view text) {
 
 float parse_real(std::string_view where, std::string_view text, const RealRange& range) {
   const auto value = parse_whole<float>(text);
-  const bool inside = value && std::isfinite(*value) && *value >= range.least && *value <= range.most &&
-                      !(range.above_least && *value == range.least);
+  const bool inside = value && std::isfinite(*value) && *value >= range.least &&
+                      *value <= range.most && !(range.above_least && *value == range.least);
   if (!inside) {
     refuse(where, text, describe(range));
   }
@@ -83,7 +86,8 @@ std::string format_bytes(int64_t bytes) {
   if (value < 1e6) {
     return fmt::format("{:.1f} kB", value / 1e3);
   }
-  return value < 1e9 ? fmt::format("{:.1f} MB", value / 1e6) : fmt::format("{:.2f} GB", value / 1e9);
+  return value < 1e9 ? fmt::format("{:.1f} MB", value / 1e6)
+                     : fmt::format("{:.2f} GB", value / 1e9);
 }
 
 std::string format_count(int64_t count) {

@@ -9,6 +9,7 @@
 
 #include "base/utf8.h"
 #include "cli/catalogue/catalogue.h"
+#include "cli/command_check.h"
 #include "cli/help.h"
 #include "cli/numbers.h"
 #include "cli/suggest.h"
@@ -25,8 +26,10 @@ std::string with_default(const std::string& help, const std::string& default_tex
   return help + " (default: " + default_text + ")";
 }
 
-CLI::Option* add_text(CLI::App& app, const std::string& name, std::string& into, const std::string& help) {
-  return app.add_option_function<std::string>(name, [&into](const std::string& text) { into = text; }, help);
+CLI::Option* add_text(CLI::App& app, const std::string& name, std::string& into,
+                      const std::string& help) {
+  return app.add_option_function<std::string>(
+      name, [&into](const std::string& text) { into = text; }, help);
 }
 
 void add_number(CLI::App& app, const std::string& name, int32_t& into, const IntegerRange& range,
@@ -38,12 +41,13 @@ void add_number(CLI::App& app, const std::string& name, int32_t& into, const Int
 }
 
 /// One of a few words; `assign` gets the word.
-void add_choice(CLI::App& app, const std::string& name, std::vector<std::string> words, const std::string& help,
-                std::function<void(const std::string&)> assign) {
+void add_choice(CLI::App& app, const std::string& name, std::vector<std::string> words,
+                const std::string& help, std::function<void(const std::string&)> assign) {
   const std::string all = fmt::format("{}", fmt::join(words, "|"));
   const auto check = [name, words, all, assign](const std::string& text) {
     if (std::find(words.begin(), words.end(), text) == words.end()) {
-      throw UsageError(fmt::format("[{}] found '{}', expected {}", name, base::repair_utf8(text), all));
+      throw UsageError(
+          fmt::format("[{}] found '{}', expected {}", name, base::repair_utf8(text), all));
     }
     assign(text);
   };
@@ -51,7 +55,8 @@ void add_choice(CLI::App& app, const std::string& name, std::vector<std::string>
 }
 
 void add_cache_dir(CLI::App& app, std::string& into) {
-  add_text(app, "--cache-dir", into, with_default("where models are kept", "~/.cache/paceline"))->type_name("DIR");
+  add_text(app, "--cache-dir", into, with_default("where models are kept", "~/.cache/paceline"))
+      ->type_name("DIR");
 }
 
 void add_model_flags(CLI::App& app, ModelFlags& flags) {
@@ -61,18 +66,24 @@ void add_model_flags(CLI::App& app, ModelFlags& flags) {
 }
 
 void add_pre(CLI::App& app, std::string& into) {
-  add_text(app, "--pre", into, with_default("pre-tokenizer of a GGUF vocabulary", "what the file says"))
+  add_text(app, "--pre", into,
+           with_default("pre-tokenizer of a GGUF vocabulary", "what the file says"))
       ->type_name("NAME");
 }
 
 void add_load_flags(CLI::App& app, LoadFlags& flags) {
-  add_number(app, "--ctx", flags.context, {1}, with_default("context, in tokens", "the model's, at most 8192"));
-  add_number(app, "--threads", flags.threads, {1, kThreadsMax}, with_default("CPU threads", "one per physical core"));
-  add_choice(app, "--ops", {"auto", "portable"}, with_default("portable: plain MLX operations, slow", "auto"),
+  add_number(app, "--ctx", flags.context, {1},
+             with_default("context, in tokens", "the model's, at most 8192"));
+  add_number(app, "--threads", flags.threads, {1, kThreadsMax},
+             with_default("CPU threads", "one per physical core"));
+  add_choice(app, "--ops", {"auto", "portable"},
+             with_default("portable: plain MLX operations, slow", "auto"),
              [&flags](const std::string& word) { flags.portable = word == "portable"; });
-  add_choice(app, "--isa", {"avx512", "avx2", "generic"}, with_default("instruction set", "the best one"),
+  add_choice(app, "--isa", {"avx512", "avx2", "generic"},
+             with_default("instruction set", "the best one"),
              [&flags](const std::string& word) { flags.isa = word; });
-  add_choice(app, "--kv", {"bf16", "f32"}, with_default("type of keys and values in memory", "bf16"),
+  add_choice(app, "--kv", {"bf16", "f32"},
+             with_default("type of keys and values in memory", "bf16"),
              [&flags](const std::string& word) { flags.kv_f32 = word == "f32"; });
   add_pre(app, flags.pre);
   add_text(app, "--chat-template", flags.chat_template_file,
@@ -145,16 +156,21 @@ class Parser {
   void define_run() {
     CLI::App& app = define("run", "Answer a prompt, or chat when there is none");
     add_text(app, "MODEL", run_.model.model,
-             with_default("catalogue name, .gguf or .safetensors file, or folder", starter_model().name));
+             with_default("catalogue name, .gguf or .safetensors file, or folder",
+                          starter_model().name));
     app.add_option("PROMPT", run_.prompt, "what to answer; piped input is added below it");
     add_generation_settings(app, run_.generation);
-    add_text(app, "--system", run_.system, with_default("system message", "none"))->type_name("TEXT");
-    app.add_flag("--raw", run_.raw, with_default("no chat template; control tokens in PROMPT count", "off"));
-    app.add_flag("--ignore-end", run_.ignore_end, with_default("end-of-text tokens do not end the answer", "off"));
+    add_text(app, "--system", run_.system, with_default("system message", "none"))
+        ->type_name("TEXT");
+    app.add_flag("--raw", run_.raw,
+                 with_default("no chat template; control tokens in PROMPT count", "off"));
+    app.add_flag("--ignore-end", run_.ignore_end,
+                 with_default("end-of-text tokens do not end the answer", "off"));
     add_number(app, "--logprobs", run_.logprobs, {0, kLogprobsMax},
                with_default("with --json: log-probabilities and N alternatives per token", "none"));
     app.add_flag("--json", run_.json, with_default("one JSON object instead of text", "off"));
-    app.add_flag("-v,--verbose", run_.verbose, with_default("load time and rates on standard error", "off"));
+    app.add_flag("-v,--verbose", run_.verbose,
+                 with_default("load time and rates on standard error", "off"));
     add_load_flags(app, run_.load);
     add_model_flags(app, run_.model);
   }
@@ -167,7 +183,8 @@ class Parser {
     list.add_flag("--json", list_.json, with_default("as JSON", "off"));
     add_cache_dir(list, list_.cache_dir);
     CLI::App& remove = define("rm", "Delete a cached model");
-    add_text(remove, "NAME", remove_.model.model, "name in the catalogue, or file name in the cache");
+    add_text(remove, "NAME", remove_.model.model,
+             "name in the catalogue, or file name in the cache");
     add_cache_dir(remove, remove_.model.cache_dir);
   }
 
@@ -180,7 +197,8 @@ class Parser {
 
   void define_tokenize() {
     CLI::App& app = define("tokenize", "Show the tokens of a text");
-    add_text(app, "MODEL", tokenize_.model.model, with_default("whose vocabulary", starter_model().name));
+    add_text(app, "MODEL", tokenize_.model.model,
+             with_default("whose vocabulary", starter_model().name));
     app.add_option("TEXT", tokenize_text_, "text; - reads standard input");
     app.add_flag("--ids", tokenize_.ids_only, with_default("ids only, on one line", "off"));
     app.add_flag("--parse-special", tokenize_.parse_special,
@@ -192,9 +210,11 @@ class Parser {
 
   void define_bench() {
     CLI::App& app = define("bench", "Measure speed");
-    add_text(app, "MODEL", bench_.model.model, with_default("catalogue name, file or folder", starter_model().name));
+    add_text(app, "MODEL", bench_.model.model,
+             with_default("catalogue name, file or folder", starter_model().name));
     add_number(app, "--prompt", bench_.prompt, {1}, with_default("tokens of the prompt", "512"));
-    add_number(app, "--generate", bench_.generate, {2}, with_default("tokens of the answer", "128"));
+    add_number(app, "--generate", bench_.generate, {2},
+               with_default("tokens of the answer", "128"));
     add_number(app, "--repeat", bench_.repeat, {1, 1000}, with_default("measured runs", "5"));
     app.add_flag("--json", bench_.json, with_default("as JSON", "off"));
     add_load_flags(app, bench_.load);
@@ -216,7 +236,9 @@ class Parser {
     return sub == nullptr ? app_.help() : sub->help("paceline");
   }
 
-  static std::string where(const CLI::App* sub) { return sub == nullptr ? "[paceline]" : "[" + sub->get_name() + "]"; }
+  static std::string where(const CLI::App* sub) {
+    return sub == nullptr ? "[paceline]" : "[" + sub->get_name() + "]";
+  }
 
   [[noreturn]] void refuse_word_instead_of_command() const {
     const std::vector<std::string> words = app_.remaining();
@@ -224,8 +246,9 @@ class Parser {
       throw UsageError("[paceline] found no command, expected one of " +
                        fmt::format("{}", fmt::join(commands(), ", ")) + " (paceline --help)");
     }
-    throw UsageError(fmt::format("[paceline] found '{}', expected one of {}{}", base::repair_utf8(words.front()),
-                                 fmt::join(commands(), ", "), did_you_mean(words.front(), commands())));
+    throw UsageError(fmt::format("[paceline] found '{}', expected one of {}{}",
+                                 base::repair_utf8(words.front()), fmt::join(commands(), ", "),
+                                 did_you_mean(words.front(), commands())));
   }
 
   std::vector<std::string> commands() const {
@@ -244,16 +267,18 @@ class Parser {
     if (extras.empty()) {
       return;
     }
-    const auto flag = std::find_if(extras.begin(), extras.end(),
-                                   [](const std::string& word) { return word.size() > 1 && word.front() == '-'; });
+    const auto flag = std::find_if(extras.begin(), extras.end(), [](const std::string& word) {
+      return word.size() > 1 && word.front() == '-';
+    });
     if (flag == extras.end()) {
-      throw UsageError(fmt::format("{} found '{}' after the last argument, expected no more (quote texts with spaces)",
-                                   where(&sub), base::repair_utf8(extras.front())));
+      throw UsageError(fmt::format(
+          "{} found '{}' after the last argument, expected no more (quote texts with spaces)",
+          where(&sub), base::repair_utf8(extras.front())));
     }
     const std::string name = flag->substr(0, flag->find('='));
-    throw UsageError(fmt::format("{} found the unknown option '{}', expected one of 'paceline {} --help'{}",
-                                 where(&sub), base::repair_utf8(name), sub.get_name(),
-                                 did_you_mean(name, options_of(sub))));
+    throw UsageError(fmt::format(
+        "{} found the unknown option '{}', expected one of 'paceline {} --help'{}", where(&sub),
+        base::repair_utf8(name), sub.get_name(), did_you_mean(name, options_of(sub))));
   }
 
   static std::vector<std::string> options_of(const CLI::App& app) {
@@ -269,67 +294,27 @@ class Parser {
   Command finish(const CLI::App& sub) {
     const std::string& name = sub.get_name();
     if (name == "run") {
-      return finish_run();
+      return checked(run_);
     }
     if (name == "pull") {
-      return require_model(pull_, name);
+      return checked(pull_);
     }
     if (name == "list") {
       return list_;
     }
     if (name == "rm") {
-      return require_model(remove_, name);
+      return checked(remove_);
     }
     if (name == "inspect") {
-      return require_model(inspect_, name);
+      return checked(inspect_);
     }
     if (name == "tokenize") {
-      return finish_tokenize();
+      return checked(tokenize_, tokenize_text_);
     }
     if (name == "bench") {
       return bench_;
     }
     return version_;
-  }
-
-  Command finish_run() const {
-    if (run_.logprobs >= 0 && !run_.json) {
-      throw UsageError(
-          "[--logprobs] found no --json, expected both (log-probabilities are only part of the "
-          "JSON)");
-    }
-    if (run_.raw && !run_.system.empty()) {
-      throw UsageError("[--system] found --raw too, expected only one (raw prompts have no messages)");
-    }
-    if (run_.raw && !run_.load.chat_template_file.empty()) {
-      throw UsageError("[--chat-template] found --raw too, expected only one");
-    }
-    return run_;
-  }
-
-  template <typename T>
-  static Command require_model(const T& command, const std::string& name) {
-    if (command.model.model.empty()) {
-      throw UsageError("[" + name + "] found no model, expected 'paceline " + name + " MODEL' (paceline list)");
-    }
-    return command;
-  }
-
-  Command finish_tokenize() {
-    TokenizeCommand result = tokenize_;
-    if (tokenize_text_) {
-      result.text = *tokenize_text_;
-    } else if (!tokenize_.model.model.empty()) {
-      result.text = std::exchange(result.model.model, {});
-    } else {
-      throw UsageError(
-          "[tokenize] found no text, expected 'paceline tokenize [MODEL] TEXT' (- reads standard "
-          "input)");
-    }
-    if (result.ids_only && result.json) {
-      throw UsageError("[--ids] found --json too, expected only one");
-    }
-    return result;
   }
 
   CLI::App app_;

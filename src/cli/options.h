@@ -87,8 +87,8 @@ struct HelpCommand {
   std::string text;
 };
 
-using Command = std::variant<RunCommand, PullCommand, ListCommand, RemoveCommand, InspectCommand, TokenizeCommand,
-                             BenchCommand, VersionCommand, HelpCommand>;
+using Command = std::variant<RunCommand, PullCommand, ListCommand, RemoveCommand, InspectCommand,
+                             TokenizeCommand, BenchCommand, VersionCommand, HelpCommand>;
 
 /// Reads the words after the program's name. Throws UsageError.
 Command parse_command(std::span<const std::string> words);

@@ -39,8 +39,9 @@ TEST_CASE("run without words has no model and no prompt") {
 }
 
 TEST_CASE("run takes a model, a prompt and options in any order") {
-  const RunCommand command = run({"--temperature", "0", "m.gguf", "--seed=7", "say hi", "--stop", "a", "--stop", "b",
-                                  "--max-tokens", "5", "-v", "--json", "--logprobs", "3"});
+  const RunCommand command =
+      run({"--temperature", "0", "m.gguf", "--seed=7", "say hi", "--stop", "a", "--stop", "b",
+           "--max-tokens", "5", "-v", "--json", "--logprobs", "3"});
   CHECK(command.model.model == "m.gguf");
   CHECK(command.prompt == "say hi");
   CHECK(command.generation.temperature == 0.0F);
@@ -63,8 +64,9 @@ TEST_CASE("negative values and words behind -- are values") {
 }
 
 TEST_CASE("load flags") {
-  const RunCommand command = run({"m", "--ctx", "1024", "--threads", "2", "--ops", "portable", "--isa", "avx2", "--kv",
-                                  "f32", "--pre", "x", "--chat-template", "t.jinja", "--cache-dir", "/c"});
+  const RunCommand command =
+      run({"m", "--ctx", "1024", "--threads", "2", "--ops", "portable", "--isa", "avx2", "--kv",
+           "f32", "--pre", "x", "--chat-template", "t.jinja", "--cache-dir", "/c"});
   CHECK(command.load.context == 1024);
   CHECK(command.load.threads == 2);
   CHECK(command.load.portable);
@@ -76,18 +78,24 @@ TEST_CASE("load flags") {
 }
 
 TEST_CASE("values out of range are refused with what would be right") {
-  CHECK(refusal({"run", "m", "--temperature", "-1"}) == "[--temperature] found '-1', expected a number of at least 0");
+  CHECK(refusal({"run", "m", "--temperature", "-1"}) ==
+        "[--temperature] found '-1', expected a number of at least 0");
   CHECK(refusal({"run", "m", "--temperature", "nan"}) ==
         "[--temperature] found 'nan', expected a number of at least 0");
-  CHECK(refusal({"run", "m", "--top-p", "0"}) == "[--top-p] found '0', expected a number above 0 to 1");
-  CHECK(refusal({"run", "m", "--top-k", "1.5"}) == "[--top-k] found '1.5', expected a whole number of at least 0");
-  CHECK(refusal({"run", "m", "--seed", "-1"}).starts_with("[--seed] found '-1', expected a whole number from 0 to"));
-  CHECK(refusal({"run", "m", "--ctx", "0"}) == "[--ctx] found '0', expected a whole number of at least 1");
+  CHECK(refusal({"run", "m", "--top-p", "0"}) ==
+        "[--top-p] found '0', expected a number above 0 to 1");
+  CHECK(refusal({"run", "m", "--top-k", "1.5"}) ==
+        "[--top-k] found '1.5', expected a whole number of at least 0");
+  CHECK(refusal({"run", "m", "--seed", "-1"})
+            .starts_with("[--seed] found '-1', expected a whole number from 0 to"));
+  CHECK(refusal({"run", "m", "--ctx", "0"}) ==
+        "[--ctx] found '0', expected a whole number of at least 1");
   CHECK(refusal({"run", "m", "--ops", "fast"}) == "[--ops] found 'fast', expected auto|portable");
   CHECK(refusal({"run", "m", "--logprobs", "21", "--json"}) ==
         "[--logprobs] found '21', expected a whole number from 0 to 20");
   CHECK(refusal({"run", "m", "--stop", ""}) == "[--stop] found 0 bytes, expected 1 to 256");
-  CHECK(refusal({"run", "m", "--max-tokens", "99999999999"}).starts_with("[--max-tokens] found '99999999999'"));
+  CHECK(refusal({"run", "m", "--max-tokens", "99999999999"})
+            .starts_with("[--max-tokens] found '99999999999'"));
 }
 
 TEST_CASE("unknown words name their neighbour") {

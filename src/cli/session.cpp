@@ -30,8 +30,9 @@ Session::Session(Engine& engine, const RunCommand& command, const Console& conso
 
 void Session::set_system(const std::string& text) {
   if (raw_ && !text.empty()) {
-    throw Error(ErrorCode::invalid_argument,
-                "[system] found no chat template in use, expected a chat model (or --chat-template FILE)");
+    throw Error(
+        ErrorCode::invalid_argument,
+        "[system] found no chat template in use, expected a chat model (or --chat-template FILE)");
   }
   system_ = repaired(text);
 }
@@ -101,10 +102,11 @@ Answer Session::ask(const std::string& text, const Interrupt& interrupt) {
 
 void Session::report(const Answer& answer) const {
   if (command_.verbose) {
-    console_.notice(fmt::format("prompt {} tokens, {} tok/s; answer {} tokens, {} tok/s; {}; seed {}",
-                                answer.usage.prompt_tokens, format_rate(prompt_rate(answer)),
-                                answer.usage.completion_tokens, format_rate(decode_rate(answer)), name(answer.reason),
-                                answer.usage.seed));
+    console_.notice(
+        fmt::format("prompt {} tokens, {} tok/s; answer {} tokens, {} tok/s; {}; seed {}",
+                    answer.usage.prompt_tokens, format_rate(prompt_rate(answer)),
+                    answer.usage.completion_tokens, format_rate(decode_rate(answer)),
+                    name(answer.reason), answer.usage.seed));
   }
 }
 

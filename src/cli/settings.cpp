@@ -27,7 +27,8 @@ int parse_columns(const std::string& text) {
 
 }  // namespace
 
-Settings make_settings(const Environment& environment, const Streams& streams, std::filesystem::path executable) {
+Settings make_settings(const Environment& environment, const Streams& streams,
+                       std::filesystem::path executable) {
   const bool capable = !environment.term.empty() && environment.term != "dumb";
   const bool colours = capable && environment.no_color.empty();
   Settings settings;

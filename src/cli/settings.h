@@ -32,7 +32,8 @@ struct Settings {
   int columns = 0;            ///< $COLUMNS; 0 = ask the terminal
 };
 
-Settings make_settings(const Environment& environment, const Streams& streams, std::filesystem::path executable);
+Settings make_settings(const Environment& environment, const Streams& streams,
+                       std::filesystem::path executable);
 
 /// `--cache-dir`, else $XDG_CACHE_HOME/paceline, else ~/.cache/paceline. Throws UsageError when
 /// nothing says where.

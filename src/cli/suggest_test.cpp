@@ -8,7 +8,8 @@
 using namespace paceline::cli;
 
 TEST_CASE("a misspelt name finds its neighbour") {
-  const std::vector<std::string> names = {"pull", "list", "inspect", "tokenize", "small:135m", "--temperature"};
+  const std::vector<std::string> names = {"pull",     "list",       "inspect",
+                                          "tokenize", "small:135m", "--temperature"};
   CHECK(nearest("pul", names) == "pull");
   CHECK(nearest("isnpect", names) == "inspect");
   CHECK(nearest("Tokenise", names) == "tokenize");

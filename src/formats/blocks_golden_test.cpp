@@ -22,8 +22,7 @@ using Tensors = std::map<std::string, StoredTensor>;
 
 Tensors golden(const base::MappedFile& file) {
   Tensors tensors;
-  for (StoredTensor& t : parse_safetensors(file.bytes(), "blocks.safetensors").tensors)
-    tensors[t.name] = std::move(t);
+  for (StoredTensor& t : parse_safetensors(file.bytes(), "blocks.safetensors").tensors) tensors[t.name] = std::move(t);
   return tensors;
 }
 
@@ -86,9 +85,8 @@ TEST_CASE("MLX groups decode bit for bit as scale * code + bias in f32") {
     StoredTensor tensor = weight;
     tensor.encoding = encoding_named(mode);
     tensor.shape = values.shape;
-    tensor.groups = blocks::MlxGroups{
-        bits, group, scales.encoding, scales.data,
-        biases == tensors.end() ? std::span<const std::byte>{} : biases->second.data};
+    tensor.groups = blocks::MlxGroups{bits, group, scales.encoding, scales.data,
+                                      biases == tensors.end() ? std::span<const std::byte>{} : biases->second.data};
     CHECK(decodes_to(tensor, values));
     ++cases;
   }

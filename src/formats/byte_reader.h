@@ -14,8 +14,7 @@ namespace paceline::formats {
 /// Reads little-endian fields one after another and never past the end.
 class ByteReader {
  public:
-  ByteReader(std::span<const std::byte> bytes, const FileContext& file)
-      : bytes_(bytes), file_(file) {}
+  ByteReader(std::span<const std::byte> bytes, const FileContext& file) : bytes_(bytes), file_(file) {}
 
   std::size_t position() const { return position_; }
   std::size_t left() const { return bytes_.size() - position_; }
@@ -42,9 +41,8 @@ class ByteReader {
   }
 
   [[noreturn]] void fail(uint64_t size, std::string_view what) const {
-    file_.bad("ends inside " + std::string(what) + ": " + std::to_string(size) +
-              " bytes expected at byte " + std::to_string(position_) + ", " +
-              std::to_string(left()) + " left");
+    file_.bad("ends inside " + std::string(what) + ": " + std::to_string(size) + " bytes expected at byte " +
+              std::to_string(position_) + ", " + std::to_string(left()) + " left");
   }
 
   std::span<const std::byte> bytes_;

@@ -32,23 +32,19 @@ std::vector<fs::path> gguf_files(const fs::path& folder) {
 }
 
 bool holds_safetensors(const fs::path& folder) {
-  return std::any_of(fs::directory_iterator(folder), fs::directory_iterator(),
-                     [](const fs::directory_entry& entry) {
-                       const std::string name = entry.path().filename().string();
-                       return name.ends_with(".safetensors") ||
-                              name == "model.safetensors.index.json";
-                     });
+  return std::any_of(fs::directory_iterator(folder), fs::directory_iterator(), [](const fs::directory_entry& entry) {
+    const std::string name = entry.path().filename().string();
+    return name.ends_with(".safetensors") || name == "model.safetensors.index.json";
+  });
 }
 
 Checkpoint open_folder(const fs::path& path) {
   if (holds_safetensors(path)) return open_safetensors(path);
   const std::vector<fs::path> files = gguf_files(path);
   if (files.size() == 1) return open_gguf(files.front());
-  if (files.empty())
-    refuse(ErrorCode::not_found, path, "the folder holds neither .safetensors nor .gguf files");
+  if (files.empty()) refuse(ErrorCode::not_found, path, "the folder holds neither .safetensors nor .gguf files");
   refuse(ErrorCode::invalid_argument, path,
-         "the folder holds " + std::to_string(files.size()) +
-             " .gguf models, expected one; name the file");
+         "the folder holds " + std::to_string(files.size()) + " .gguf models, expected one; name the file");
 }
 
 /// By content, because model stores keep files under names without an ending.

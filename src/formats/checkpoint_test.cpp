@@ -23,7 +23,7 @@ std::vector<std::byte> part(int number, int count, std::string_view tensor, int 
   b.scalar<uint16_t>("split.no", 2, static_cast<uint16_t>(number));
   b.scalar<uint16_t>("split.count", 2, static_cast<uint16_t>(count));
   b.scalar<int32_t>("split.tensors.count", 5, tensors_count);
-  b.tensor({.name = tensor});
+  b.tensor({.name = std::string(tensor)});
   b.data.fill(16);
   return b.build();
 }
@@ -62,8 +62,7 @@ TEST_CASE("a GGUF file opens by its path, by its folder, and under a name withou
     CHECK(c.find("b.weight")->values() == 3);
     CHECK(c.find("b") == nullptr);
   }
-  CHECK(open_checkpoint(dir.write("sha256-0123", support::valid_gguf().build())).tensors.size() ==
-        3);
+  CHECK(open_checkpoint(dir.write("sha256-0123", support::valid_gguf().build())).tensors.size() == 3);
 }
 
 TEST_CASE("paths that hold no model are refused") {
@@ -82,8 +81,7 @@ TEST_CASE("paths that hold no model are refused") {
 TEST_CASE("a split GGUF opens from any of its files or the folder") {
   const TempDir dir;
   write_split(dir);
-  for (const char* name :
-       {"", "m-00001-of-00003.gguf", "m-00002-of-00003.gguf", "m-00003-of-00003.gguf"}) {
+  for (const char* name : {"", "m-00001-of-00003.gguf", "m-00002-of-00003.gguf", "m-00003-of-00003.gguf"}) {
     const Checkpoint c = open_checkpoint(dir.path() / name);
     CHECK(c.architecture == "llama");
     CHECK(c.tensors.size() == 3);
@@ -103,18 +101,14 @@ TEST_CASE("a split GGUF whose files disagree is refused") {
   refused("m-00002-of-00003.gguf", part(1, 4, "b"), "split.no 1 of 4, expected 1 of 3");
   refused("m-00002-of-00003.gguf", part(1, 3, "a"), "also in an earlier file");
   refused("m-00001-of-00003.gguf", part(0, 2, "a"), "split.no 0 of 2, expected 0 of 3");
-  refused("m-00001-of-00003.gguf", part(0, 3, "a", 4),
-          "3 tensors in all files, expected split.tensors.count 4");
+  refused("m-00001-of-00003.gguf", part(0, 3, "a", 4), "3 tensors in all files, expected split.tensors.count 4");
   refused("m-00001-of-00003.gguf", part(0, 2000, "a"), "split.count 2000");
-  refused("m-00003-of-00003.gguf", support::valid_gguf().build(),
-          "split.no -1 of 0, expected 2 of 3");
+  refused("m-00003-of-00003.gguf", support::valid_gguf().build(), "split.no -1 of 0, expected 2 of 3");
   const TempDir dir;
   write_split(dir);
   std::filesystem::remove(dir.path() / "m-00002-of-00003.gguf");
-  check_refused(dir.path() / "m-00001-of-00003.gguf", ErrorCode::not_found,
-                "m-00002-of-00003.gguf");
-  check_refused(dir.write("renamed.gguf", part(0, 3, "a")), kBad,
-                "expected a name like NAME-00001-of-00002.gguf");
+  check_refused(dir.path() / "m-00001-of-00003.gguf", ErrorCode::not_found, "m-00002-of-00003.gguf");
+  check_refused(dir.write("renamed.gguf", part(0, 3, "a")), kBad, "expected a name like NAME-00001-of-00002.gguf");
 }
 
 TEST_CASE("a safetensors folder opens with its texts, alone and by index") {
@@ -135,8 +129,7 @@ TEST_CASE("a safetensors folder opens with its texts, alone and by index") {
   const auto other = dir.write("model-2.safetensors", shard("b"));
   CHECK(open_checkpoint(dir.path()).tensors.size() == 2);
   CHECK(open_checkpoint(other).tensors.size() == 1);
-  dir.write("model.safetensors.index.json",
-            R"({"weight_map":{"a":"model.safetensors","b":"model-2.safetensors"}})");
+  dir.write("model.safetensors.index.json", R"({"weight_map":{"a":"model.safetensors","b":"model-2.safetensors"}})");
   dir.write("model-stray.safetensors", "not in the index");
   CHECK(open_checkpoint(dir.path()).tensors.size() == 2);
   CHECK(open_checkpoint(other).tensors.size() == 2);
@@ -151,21 +144,16 @@ TEST_CASE("bad safetensors folders are refused") {
     dir.write("model.safetensors.index.json", index);
     check_refused(dir.path(), code, text);
   };
-  for (const char* name : {"../a.safetensors", "/etc/passwd", "x/a.safetensors", "..", ".", "",
-                           "a\\\\b", "a\\u0000b"}) {
-    refused(std::string(R"({"weight_map":{"a":")") + name + "\"}}", kBad,
-            "expected a file name in the same folder");
+  for (const char* name :
+       {"../a.safetensors", "/etc/passwd", "x/a.safetensors", "..", ".", "", "a\\\\b", "a\\u0000b"}) {
+    refused(std::string(R"({"weight_map":{"a":")") + name + "\"}}", kBad, "expected a file name in the same folder");
   }
-  refused(R"({"weight_map":{"a":"absent.safetensors"}})", ErrorCode::not_found,
-          "absent.safetensors");
-  refused(R"({"weight_map":{"a":"b.safetensors"}})", kBad,
-          "tensor 'a': not in shard 'b.safetensors'");
+  refused(R"({"weight_map":{"a":"absent.safetensors"}})", ErrorCode::not_found, "absent.safetensors");
+  refused(R"({"weight_map":{"a":"b.safetensors"}})", kBad, "tensor 'a': not in shard 'b.safetensors'");
   refused(R"({"weight_map":{"b":"a.safetensors","a":"b.safetensors"}})", kBad, "not in shard");
-  refused(R"({"weight_map":{"a":"a.safetensors","b":"twin.safetensors"}})", kBad,
-          "also in another shard");
+  refused(R"({"weight_map":{"a":"a.safetensors","b":"twin.safetensors"}})", kBad, "also in another shard");
   refused(R"({"weight_map":{"a":7}})", kBad, "expected a file name");
-  refused(R"({"weight_map":{"a":"a.safetensors","a":"b.safetensors"}})", kBad,
-          "key 'a': stored twice");
+  refused(R"({"weight_map":{"a":"a.safetensors","a":"b.safetensors"}})", kBad, "key 'a': stored twice");
   refused(R"({"weight_map":{}})", kBad, "no 'weight_map'");
   refused(R"({})", kBad, "no 'weight_map'");
   refused("{", kBad, "malformed JSON");

@@ -26,8 +26,7 @@ class QuantizationReader {
 
   MlxQuantization read(const Json& block) const {
     if (!block.is_object())
-      file_.bad("quantization is of type " + std::string(block.type_name()) +
-                ", expected an object");
+      file_.bad("quantization is of type " + std::string(block.type_name()) + ", expected an object");
     refuse_other_methods(block);
     MlxQuantization out;
     out.global = parameters(block, "quantization: ");
@@ -45,8 +44,7 @@ class QuantizationReader {
     const auto method = block.find("quant_method");
     if (method == block.end() || *method == "mlx") return;
     const std::string name = method->is_string() ? method->get<std::string>() : method->dump();
-    file_.unsupported("quantised by " + shown(name) +
-                      "; expected a dense model, one quantised by MLX, or a GGUF file");
+    file_.unsupported("quantised by " + shown(name) + "; expected a dense model, one quantised by MLX, or a GGUF file");
   }
 
   MlxParameters parameters(const Json& block, const std::string& where) const {
@@ -56,12 +54,10 @@ class QuantizationReader {
     out.group_size = small_number(block, "group_size", out.group_size, where);
     const bool affine = (out.bits >= 2 && out.bits <= 8 && out.bits != 7) &&
                         (out.group_size == 32 || out.group_size == 64 || out.group_size == 128);
-    const bool fits =
-        encoding == Encoding::mlx_affine ? affine : out == mode(block, where).defaults;
+    const bool fits = encoding == Encoding::mlx_affine ? affine : out == mode(block, where).defaults;
     if (!fits) {
-      file_.unsupported(where + std::to_string(out.bits) + " bits in groups of " +
-                        std::to_string(out.group_size) + " do not exist in mode " +
-                        std::string(blocks::info(encoding).name));
+      file_.unsupported(where + std::to_string(out.bits) + " bits in groups of " + std::to_string(out.group_size) +
+                        " do not exist in mode " + std::string(blocks::info(encoding).name));
     }
     return out;
   }
@@ -75,8 +71,7 @@ class QuantizationReader {
     file_.unsupported(where + "mode " + named->dump() + ", expected affine, mxfp4, mxfp8 or nvfp4");
   }
 
-  int small_number(const Json& block, const char* key, int fallback,
-                   const std::string& where) const {
+  int small_number(const Json& block, const char* key, int fallback, const std::string& where) const {
     const auto at = block.find(key);
     if (at == block.end() || at->is_null()) return fallback;
     if (!at->is_number_unsigned() || at->get<uint64_t>() > 4096) {

@@ -20,12 +20,8 @@ FileContext::FileContext(std::string_view format, std::string_view file) {
   prefix_.append("[").append(format).append("] ").append(file).append(": ");
 }
 
-void FileContext::bad(const std::string& what) const {
-  throw Error(ErrorCode::bad_checkpoint, prefix_ + what);
-}
+void FileContext::bad(const std::string& what) const { throw Error(ErrorCode::bad_checkpoint, prefix_ + what); }
 
-void FileContext::unsupported(const std::string& what) const {
-  throw Error(ErrorCode::unsupported, prefix_ + what);
-}
+void FileContext::unsupported(const std::string& what) const { throw Error(ErrorCode::unsupported, prefix_ + what); }
 
 }  // namespace paceline::formats

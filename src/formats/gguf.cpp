@@ -12,8 +12,7 @@ constexpr uint32_t kMagic = 0x46554747;  // "GGUF"
 
 void check_version(uint32_t version, const FileContext& file) {
   if (version == 2 || version == 3) return;
-  if (version != 0 && (version & 0xffff) == 0)
-    file.unsupported("is big-endian, expected little-endian");
+  if (version != 0 && (version & 0xffff) == 0) file.unsupported("is big-endian, expected little-endian");
   file.unsupported("version " + std::to_string(version) + ", expected 2 or 3");
 }
 
@@ -27,10 +26,9 @@ uint64_t alignment_of(const Metadata& metadata, const FileContext& file) {
   constexpr std::string_view kKey = "general.alignment";
   constexpr int64_t kDefault = 32;
   const int64_t alignment = metadata.integer(kKey).value_or(kDefault);
-  if (alignment <= 0 || alignment % 8 != 0 ||
-      alignment > static_cast<int64_t>(GgufLimits::kAlignmentMax)) {
-    file.bad("general.alignment " + std::to_string(alignment) +
-             ", expected a multiple of 8 up to " + std::to_string(GgufLimits::kAlignmentMax));
+  if (alignment <= 0 || alignment % 8 != 0 || alignment > static_cast<int64_t>(GgufLimits::kAlignmentMax)) {
+    file.bad("general.alignment " + std::to_string(alignment) + ", expected a multiple of 8 up to " +
+             std::to_string(GgufLimits::kAlignmentMax));
   }
   return static_cast<uint64_t>(alignment);
 }

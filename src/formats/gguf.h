@@ -54,7 +54,7 @@ std::optional<SplitName> parse_split_name(std::string_view file_name);
 // Parts of parse_gguf, one file each.
 Metadata read_gguf_metadata(ByteReader& reader, uint64_t count, const FileContext& file);
 std::vector<blocks::StoredTensor> read_gguf_tensors(ByteReader& reader, uint64_t count,
-                                                    std::span<const std::byte> bytes,
-                                                    uint64_t alignment, const FileContext& file);
+                                                    std::span<const std::byte> bytes, uint64_t alignment,
+                                                    const FileContext& file);
 
 }  // namespace paceline::formats

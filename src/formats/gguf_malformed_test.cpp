@@ -40,9 +40,8 @@ void check(const Case& one) {
   CHECK(memory.bytes() < 16 * bytes.size() + (64 << 10));
   CHECK(failure.code == one.code);
   CHECK_MESSAGE(failure.text.find(one.text) != std::string::npos, failure.text);
-  CHECK_MESSAGE(
-      (failure.text.starts_with("[gguf] bad.gguf: ") || failure.text.starts_with("[metadata] ")),
-      failure.text);
+  CHECK_MESSAGE((failure.text.starts_with("[gguf] bad.gguf: ") || failure.text.starts_with("[metadata] ")),
+                failure.text);
 }
 
 void check_all(const std::vector<Case>& cases) {
@@ -80,8 +79,7 @@ TEST_CASE("bad GGUF keys and values are refused") {
       {"key 'k': value type 13", add("k", 13, ByteWriter().number(1))},
       {"key 'k': value type 4294967295", add("k", ~0u, ByteWriter().number(1))},
       {"key 'k': bool 2", add("k", 7, ByteWriter().number<uint8_t>(2))},
-      {"key 'general.architecture': stored twice",
-       [](GgufBuilder& b) { b.text("general.architecture", "x"); }},
+      {"key 'general.architecture': stored twice", [](GgufBuilder& b) { b.text("general.architecture", "x"); }},
       {"ends inside a string", add("k", 8, text_of_size(1 << 20))},
       {"ends inside a string", add("k", 8, text_of_size(kHuge))},
       {"ends inside a string", add("k", 8, text_of_size(~0ull))},
@@ -100,34 +98,26 @@ TEST_CASE("bad GGUF arrays are refused before memory is taken") {
       {"an array of 1000 items", add(12, 1000)},
       {"an array of arrays", add(9, 1)},
       {"value type 13", add(13, 1)},
-      {"key 'k': bool 9",
-       [](GgufBuilder& b) { b.array("k", 7, 1, ByteWriter().number<uint8_t>(9)); }},
+      {"key 'k': bool 9", [](GgufBuilder& b) { b.array("k", 7, 1, ByteWriter().number<uint8_t>(9)); }},
       {"expected at most 16777216 in all arrays",
        [](GgufBuilder& b) { b.array("k", 0, (1 << 24) + 1, ByteWriter().fill((1 << 24) + 1)); }},
       {"ends inside a string",
-       [](GgufBuilder& b) {
-         b.array("k", 8, 2, ByteWriter().number<uint64_t>(0).number<uint64_t>(1000));
-       }},
+       [](GgufBuilder& b) { b.array("k", 8, 2, ByteWriter().number<uint64_t>(0).number<uint64_t>(1000)); }},
   });
 }
 
 TEST_CASE("bad alignments are refused") {
   for (const uint32_t alignment : {0u, 1u, 4u, 12u, 33u, 1u << 17, 0x80000000u}) {
-    check({"general.alignment",
-           [=](GgufBuilder& b) { b.scalar("general.alignment", 4, alignment); }});
+    check({"general.alignment", [=](GgufBuilder& b) { b.scalar("general.alignment", 4, alignment); }});
   }
   check({"general.alignment", [](GgufBuilder& b) { b.scalar("general.alignment", 5, -32); }});
   check({"general.alignment", [](GgufBuilder& b) { b.scalar("general.alignment", 10, ~0ull); }});
-  check({"key 'general.alignment': a string",
-         [](GgufBuilder& b) { b.text("general.alignment", "32"); }});
-  check({"key 'general.alignment': a float",
-         [](GgufBuilder& b) { b.scalar("general.alignment", 6, 32.f); }});
+  check({"key 'general.alignment': a string", [](GgufBuilder& b) { b.text("general.alignment", "32"); }});
+  check({"key 'general.alignment': a float", [](GgufBuilder& b) { b.scalar("general.alignment", 6, 32.f); }});
 }
 
 TEST_CASE("bad GGUF tensors are refused") {
-  const auto add = [](const GgufBuilder::Tensor& t) {
-    return [=](GgufBuilder& b) { b.tensor(t); };
-  };
+  const auto add = [](const GgufBuilder::Tensor& t) { return [=](GgufBuilder& b) { b.tensor(t); }; };
   static const std::string long_name(65, 'n');
   check_all({
       {"a tensor name of 0 bytes", add({.name = ""})},
@@ -162,8 +152,7 @@ TEST_CASE("a GGUF file cut at any length is refused") {
   const std::vector<std::byte> bytes = valid_gguf().build();
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     // A copy of the exact size, so that a sanitizer sees the first byte read beyond it.
-    const std::vector<std::byte> cut(bytes.begin(),
-                                     bytes.begin() + static_cast<std::ptrdiff_t>(size));
+    const std::vector<std::byte> cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
     CHECK(support::error_of([&] { parse_gguf(cut, "cut.gguf"); }).code == kBad);
   }
 }

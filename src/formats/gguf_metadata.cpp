@@ -16,9 +16,8 @@ class ValueReader {
   std::string key() {
     const auto size = reader_.number<uint64_t>("a key's length");
     if (size == 0 || size > GgufLimits::kKeyBytesMax) {
-      file_.bad("a key of " + std::to_string(size) + " bytes at byte " +
-                std::to_string(reader_.position()) + ", expected 1 to " +
-                std::to_string(GgufLimits::kKeyBytesMax));
+      file_.bad("a key of " + std::to_string(size) + " bytes at byte " + std::to_string(reader_.position()) +
+                ", expected 1 to " + std::to_string(GgufLimits::kKeyBytesMax));
     }
     key_ = reader_.text(size, "a key");
     const auto printable = [](char c) { return c >= 0x20 && c < 0x7f; };
@@ -113,9 +112,8 @@ class ValueReader {
                 std::to_string(reader_.left()) + " bytes left");
     }
     if (count > GgufLimits::kArrayItemsMax - items_) {
-      file_.bad("key " + shown(key_) + ": an array of " + std::to_string(count) +
-                " items, expected at most " + std::to_string(GgufLimits::kArrayItemsMax) +
-                " in all arrays");
+      file_.bad("key " + shown(key_) + ": an array of " + std::to_string(count) + " items, expected at most " +
+                std::to_string(GgufLimits::kArrayItemsMax) + " in all arrays");
     }
     items_ += count;
     std::vector<Item> out;
@@ -131,8 +129,7 @@ class ValueReader {
 
   bool boolean_value() {
     const auto byte = number<uint8_t>();
-    if (byte > 1)
-      file_.bad("key " + shown(key_) + ": bool " + std::to_string(byte) + ", expected 0 or 1");
+    if (byte > 1) file_.bad("key " + shown(key_) + ": bool " + std::to_string(byte) + ", expected 0 or 1");
     return byte == 1;
   }
 

@@ -28,8 +28,7 @@ void add(Checkpoint& checkpoint, Opened one) {
   for (blocks::StoredTensor& tensor : one.parsed.tensors) {
     std::string name = tensor.name;
     const auto [at, inserted] = checkpoint.tensors.emplace(std::move(name), std::move(tensor));
-    if (!inserted)
-      file.bad("tensor " + shown(at->first) + ": also in an earlier file of the split");
+    if (!inserted) file.bad("tensor " + shown(at->first) + ": also in an earlier file of the split");
   }
   checkpoint.files.push_back(std::move(one.file));
 }
@@ -88,13 +87,10 @@ Checkpoint open_files(const fs::path& path) {
     return checkpoint;
   }
   if (count < 0 || count > GgufLimits::kSplitsMax) {
-    file.bad("split.count " + std::to_string(count) + ", expected 1 to " +
-             std::to_string(GgufLimits::kSplitsMax));
+    file.bad("split.count " + std::to_string(count) + ", expected 1 to " + std::to_string(GgufLimits::kSplitsMax));
   }
   const auto name = parse_split_name(path.filename().string());
-  if (!name)
-    file.bad("one of " + std::to_string(count) +
-             " files, expected a name like NAME-00001-of-00002.gguf");
+  if (!name) file.bad("one of " + std::to_string(count) + " files, expected a name like NAME-00001-of-00002.gguf");
   check_split_keys(first.parsed.metadata, *name, file);
   return open_split(path, *name);
 }
@@ -105,9 +101,7 @@ std::optional<SplitName> parse_split_name(std::string_view file_name) {
   constexpr std::string_view kShape = "-#####-of-#####.gguf";
   if (file_name.size() <= kShape.size()) return std::nullopt;
   const std::string_view tail = file_name.substr(file_name.size() - kShape.size());
-  const auto fits = [](char c, char shape) {
-    return shape == '#' ? c >= '0' && c <= '9' : c == shape;
-  };
+  const auto fits = [](char c, char shape) { return shape == '#' ? c >= '0' && c <= '9' : c == shape; };
   if (!std::equal(tail.begin(), tail.end(), kShape.begin(), fits)) return std::nullopt;
   SplitName name;
   name.stem = file_name.substr(0, file_name.size() - kShape.size());
@@ -123,8 +117,7 @@ Checkpoint open_gguf(const fs::path& path) {
   checkpoint.path = path;
   const auto architecture = checkpoint.metadata.string("general.architecture");
   if (!architecture || architecture->empty()) {
-    FileContext("gguf", path.filename().string())
-        .bad("no general.architecture, expected a model name");
+    FileContext("gguf", path.filename().string()).bad("no general.architecture, expected a model name");
   }
   checkpoint.architecture = *architecture;
   return checkpoint;

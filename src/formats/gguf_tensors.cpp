@@ -39,9 +39,8 @@ class EntryReader {
   std::string name() {
     const auto size = reader_.number<uint64_t>("a tensor name's length");
     if (size == 0 || size > GgufLimits::kNameBytesMax) {
-      file_.bad("a tensor name of " + std::to_string(size) + " bytes at byte " +
-                std::to_string(reader_.position()) + ", expected 1 to " +
-                std::to_string(GgufLimits::kNameBytesMax));
+      file_.bad("a tensor name of " + std::to_string(size) + " bytes at byte " + std::to_string(reader_.position()) +
+                ", expected 1 to " + std::to_string(GgufLimits::kNameBytesMax));
     }
     const std::string_view text = reader_.text(size, "a tensor name");
     const auto printable = [](char c) { return c >= 0x20 && c < 0x7f; };
@@ -79,9 +78,8 @@ class EntryReader {
   uint64_t data_size(const StoredTensor& tensor) const {
     const blocks::EncodingInfo& format = blocks::info(tensor.encoding);
     if (tensor.columns() % format.block_values != 0) {
-      file_.bad(where_ + "rows of " + std::to_string(tensor.columns()) +
-                " values, expected whole " + std::string(format.name) + " blocks of " +
-                std::to_string(format.block_values));
+      file_.bad(where_ + "rows of " + std::to_string(tensor.columns()) + " values, expected whole " +
+                std::string(format.name) + " blocks of " + std::to_string(format.block_values));
     }
     int64_t size = tensor.columns() / format.block_values;
     bool fits = multiply(size, format.block_bytes, size);
@@ -111,27 +109,23 @@ void check_unique_names(const std::vector<Entry>& entries, const FileContext& fi
 void check_overlaps(const std::vector<Entry>& entries, const FileContext& file) {
   std::vector<const Entry*> order;
   for (const Entry& entry : entries) order.push_back(&entry);
-  std::sort(order.begin(), order.end(),
-            [](const Entry* a, const Entry* b) { return a->offset < b->offset; });
+  std::sort(order.begin(), order.end(), [](const Entry* a, const Entry* b) { return a->offset < b->offset; });
   for (std::size_t i = 1; i < order.size(); ++i) {
     if (order[i - 1]->offset + order[i - 1]->size > order[i]->offset) {
-      file.bad("tensor " + shown(order[i]->tensor.name) + ": overlaps tensor " +
-               shown(order[i - 1]->tensor.name));
+      file.bad("tensor " + shown(order[i]->tensor.name) + ": overlaps tensor " + shown(order[i - 1]->tensor.name));
     }
   }
 }
 
-void check_bounds(const Entry& entry, uint64_t alignment, uint64_t data_bytes,
-                  const FileContext& file) {
+void check_bounds(const Entry& entry, uint64_t alignment, uint64_t data_bytes, const FileContext& file) {
   const std::string where = "tensor " + shown(entry.tensor.name) + ": ";
   if (entry.offset % alignment != 0) {
     file.bad(where + "offset " + std::to_string(entry.offset) + ", expected a multiple of " +
              std::to_string(alignment));
   }
   if (entry.offset > data_bytes || entry.size > data_bytes - entry.offset) {
-    file.bad(where + std::to_string(entry.size) + " bytes at offset " +
-             std::to_string(entry.offset) + ", the file holds " + std::to_string(data_bytes) +
-             " bytes of data (cut short?)");
+    file.bad(where + std::to_string(entry.size) + " bytes at offset " + std::to_string(entry.offset) +
+             ", the file holds " + std::to_string(data_bytes) + " bytes of data (cut short?)");
   }
 }
 
@@ -140,19 +134,17 @@ void check_bounds(const Entry& entry, uint64_t alignment, uint64_t data_bytes,
 std::optional<Encoding> gguf_encoding(uint32_t type) {
   using enum Encoding;
   constexpr auto none = static_cast<Encoding>(255);
-  constexpr Encoding kTypes[] = {
-      f32,   f16,    q4_0,  q4_1, none, none,    q5_0,   q5_1,       q8_0,  q8_1,   q2_k,
-      q3_k,  q4_k,   q5_k,  q6_k, q8_k, iq2_xxs, iq2_xs, iq3_xxs,    iq1_s, iq4_nl, iq3_s,
-      iq2_s, iq4_xs, i8,    i16,  i32,  i64,     f64,    iq1_m,      bf16,  none,   none,
-      none,  tq1_0,  tq2_0, none, none, none,    mxfp4,  gguf_nvfp4, q1_0,  q2_0};
+  constexpr Encoding kTypes[] = {f32,   f16,    q4_0,  q4_1, none, none,    q5_0,   q5_1,       q8_0,  q8_1,   q2_k,
+                                 q3_k,  q4_k,   q5_k,  q6_k, q8_k, iq2_xxs, iq2_xs, iq3_xxs,    iq1_s, iq4_nl, iq3_s,
+                                 iq2_s, iq4_xs, i8,    i16,  i32,  i64,     f64,    iq1_m,      bf16,  none,   none,
+                                 none,  tq1_0,  tq2_0, none, none, none,    mxfp4,  gguf_nvfp4, q1_0,  q2_0};
   static_assert(std::size(kTypes) == 43);
   if (type >= std::size(kTypes) || kTypes[type] == none) return std::nullopt;
   return kTypes[type];
 }
 
-std::vector<StoredTensor> read_gguf_tensors(ByteReader& reader, uint64_t count,
-                                            std::span<const std::byte> bytes, uint64_t alignment,
-                                            const FileContext& file) {
+std::vector<StoredTensor> read_gguf_tensors(ByteReader& reader, uint64_t count, std::span<const std::byte> bytes,
+                                            uint64_t alignment, const FileContext& file) {
   std::vector<Entry> entries;
   EntryReader one(reader, file);
   for (uint64_t i = 0; i < count; ++i) entries.push_back(one.read());

@@ -66,8 +66,7 @@ TEST_CASE("known type numbers have the sizes of the format") {
     REQUIRE(gguf_encoding(type));
     CHECK(blocks::info(*gguf_encoding(type)).block_bytes == bytes);
   }
-  for (const uint32_t type : {4u, 5u, 31u, 33u, 36u, 38u, 43u, 255u, 0xffffffffu})
-    CHECK_FALSE(gguf_encoding(type));
+  for (const uint32_t type : {4u, 5u, 31u, 33u, 36u, 38u, 43u, 255u, 0xffffffffu}) CHECK_FALSE(gguf_encoding(type));
 }
 
 TEST_CASE("split names are recognised by their form") {
@@ -76,9 +75,8 @@ TEST_CASE("split names are recognised by their form") {
   CHECK(name->stem == "my-model");
   CHECK(name->number == 2);
   CHECK(name->count == 3);
-  for (const char* other :
-       {"model.gguf", "-00001-of-00002.gguf", "m-0001-of-00002.gguf", "m-00003-of-00002.gguf",
-        "m-00000-of-00002.gguf", "m-00001-of-00002.safetensors", "m-0000a-of-00002.gguf"}) {
+  for (const char* other : {"model.gguf", "-00001-of-00002.gguf", "m-0001-of-00002.gguf", "m-00003-of-00002.gguf",
+                            "m-00000-of-00002.gguf", "m-00001-of-00002.safetensors", "m-0000a-of-00002.gguf"}) {
     CHECK_FALSE(parse_split_name(other));
   }
 }
@@ -88,8 +86,7 @@ TEST_CASE("metadata of another kind is refused by key") {
   const Metadata m = parse_gguf(bytes, "a.gguf").metadata;
   const auto refused = [](const auto& call) {
     const support::Failure failure = support::error_of(call);
-    return failure.code == ErrorCode::bad_checkpoint &&
-           failure.text.starts_with("[metadata] key 'x.");
+    return failure.code == ErrorCode::bad_checkpoint && failure.text.starts_with("[metadata] key 'x.");
   };
   CHECK(refused([&] { m.integer("x.f32"); }));
   CHECK(refused([&] { m.integer("x.u64"); }));

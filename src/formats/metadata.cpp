@@ -25,8 +25,7 @@ std::string kind_of(const Value& value) {
 }
 
 [[noreturn]] void refuse(std::string_view key, const std::string& found, const char* expected) {
-  throw Error(ErrorCode::bad_checkpoint,
-              "[metadata] key " + shown(key) + ": " + found + ", expected " + expected);
+  throw Error(ErrorCode::bad_checkpoint, "[metadata] key " + shown(key) + ": " + found + ", expected " + expected);
 }
 
 int64_t to_signed(std::string_view key, uint64_t value) {
@@ -91,9 +90,7 @@ std::optional<double> Metadata::number(std::string_view key) const {
   refuse(key, kind_of(*value), "a number");
 }
 
-std::optional<bool> Metadata::boolean(std::string_view key) const {
-  return scalar<bool>(*this, key, "a bool");
-}
+std::optional<bool> Metadata::boolean(std::string_view key) const { return scalar<bool>(*this, key, "a bool"); }
 
 std::optional<std::string_view> Metadata::string(std::string_view key) const {
   return scalar<std::string_view>(*this, key, "a string");

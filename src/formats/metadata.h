@@ -15,9 +15,9 @@ namespace paceline::formats {
 /// file.
 class Metadata {
  public:
-  using Value = std::variant<uint64_t, int64_t, double, bool, std::string_view,
-                             std::vector<uint64_t>, std::vector<int64_t>, std::vector<double>,
-                             std::vector<bool>, std::vector<std::string_view>>;
+  using Value =
+      std::variant<uint64_t, int64_t, double, bool, std::string_view, std::vector<uint64_t>, std::vector<int64_t>,
+                   std::vector<double>, std::vector<bool>, std::vector<std::string_view>>;
 
   const std::map<std::string, Value, std::less<>>& entries() const { return entries_; }
   bool has(std::string_view key) const { return entries_.find(key) != entries_.end(); }

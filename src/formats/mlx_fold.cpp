@@ -23,8 +23,7 @@ bool shapes_fit(const StoredTensor& weight, const StoredTensor& scales, const Ml
   if (!std::equal(weight.shape.begin(), weight.shape.end() - 1, scales.shape.begin())) return false;
   int64_t stream_bits = 0, group_bits = 0;
   return multiply(weight.columns(), 32, stream_bits) &&
-         multiply(scales.columns(), int64_t{p.bits} * p.group_size, group_bits) &&
-         stream_bits == group_bits;
+         multiply(scales.columns(), int64_t{p.bits} * p.group_size, group_bits) && stream_bits == group_bits;
 }
 
 bool scale_type_fits(Encoding scales, Encoding mode) {
@@ -38,8 +37,7 @@ class Folder {
       : tensors_(tensors), quantization_(quantization), file_(file) {
     if (quantization.global) candidates_.push_back(*quantization.global);
     for (const auto& [path, parameters] : quantization.modules) {
-      if (parameters &&
-          std::find(candidates_.begin(), candidates_.end(), *parameters) == candidates_.end()) {
+      if (parameters && std::find(candidates_.begin(), candidates_.end(), *parameters) == candidates_.end()) {
         candidates_.push_back(*parameters);
       }
     }
@@ -50,12 +48,10 @@ class Folder {
     if (scales == tensors_.end()) return;
     const std::string where = "tensor " + shown(weight.name) + ": ";
     if (weight.encoding != Encoding::u32) {
-      file_.bad(where + "type " + std::string(blocks::info(weight.encoding).name) +
-                " beside .scales, expected U32");
+      file_.bad(where + "type " + std::string(blocks::info(weight.encoding).name) + " beside .scales, expected U32");
     }
     const MlxParameters parameters = choose(path, weight, scales->second, where);
-    blocks::MlxGroups groups{
-        parameters.bits, parameters.group_size, scales->second.encoding, scales->second.data, {}};
+    blocks::MlxGroups groups{parameters.bits, parameters.group_size, scales->second.encoding, scales->second.data, {}};
     groups.biases = take_biases(path, parameters, scales->second, where);
     weight.encoding = parameters.mode;
     weight.shape.back() = scales->second.columns() * parameters.group_size;
@@ -67,8 +63,8 @@ class Folder {
  private:
   /// The entry of config.json for this path or for a tail of it (a wrapper may have put its own
   /// name in front); else the global values; else the only listed parameters that fit the shapes.
-  MlxParameters choose(const std::string& path, const StoredTensor& weight,
-                       const StoredTensor& scales, const std::string& where) const {
+  MlxParameters choose(const std::string& path, const StoredTensor& weight, const StoredTensor& scales,
+                       const std::string& where) const {
     const auto fits = [&](const MlxParameters& p) {
       return scale_type_fits(scales.encoding, p.mode) && shapes_fit(weight, scales, p);
     };
@@ -100,15 +96,14 @@ class Folder {
     const auto biases = tensors_.find(path + ".biases");
     const bool present = biases != tensors_.end();
     if (present != (parameters.mode == Encoding::mlx_affine)) {
-      file_.bad(where + (present ? "has .biases, expected none" : "has no .biases, expected them") +
-                " in mode " + std::string(blocks::info(parameters.mode).name));
+      file_.bad(where + (present ? "has .biases, expected none" : "has no .biases, expected them") + " in mode " +
+                std::string(blocks::info(parameters.mode).name));
     }
     if (!present) return {};
     if (biases->second.encoding != scales.encoding || biases->second.shape != scales.shape) {
       file_.bad(where + ".biases " + shape_text(biases->second.shape) + " of type " +
-                std::string(blocks::info(biases->second.encoding).name) +
-                ", expected those of .scales " + shape_text(scales.shape) + " of type " +
-                std::string(blocks::info(scales.encoding).name));
+                std::string(blocks::info(biases->second.encoding).name) + ", expected those of .scales " +
+                shape_text(scales.shape) + " of type " + std::string(blocks::info(scales.encoding).name));
     }
     const std::span<const std::byte> data = biases->second.data;
     tensors_.erase(biases);
@@ -118,18 +113,16 @@ class Folder {
   /// Groups of 16 allow rows of half a 32-value run; packing needs whole runs.
   void check_words(const StoredTensor& weight, const std::string& where) const {
     if (weight.columns() % 32 != 0 || weight.columns() == 0) {
-      file_.bad(where + "rows of " + std::to_string(weight.columns()) +
-                " values, expected a multiple of 32");
+      file_.bad(where + "rows of " + std::to_string(weight.columns()) + " values, expected a multiple of 32");
     }
   }
 
-  [[noreturn]] void mismatch(const MlxParameters& p, const StoredTensor& weight,
-                             const StoredTensor& scales, const std::string& where) const {
-    file_.bad(where + "codes " + shape_text(weight.shape) + " and scales " +
-              shape_text(scales.shape) + " of type " +
-              std::string(blocks::info(scales.encoding).name) + " do not fit " +
-              std::to_string(p.bits) + " bits in groups of " + std::to_string(p.group_size) +
-              ", mode " + std::string(blocks::info(p.mode).name));
+  [[noreturn]] void mismatch(const MlxParameters& p, const StoredTensor& weight, const StoredTensor& scales,
+                             const std::string& where) const {
+    file_.bad(where + "codes " + shape_text(weight.shape) + " and scales " + shape_text(scales.shape) + " of type " +
+              std::string(blocks::info(scales.encoding).name) + " do not fit " + std::to_string(p.bits) +
+              " bits in groups of " + std::to_string(p.group_size) + ", mode " +
+              std::string(blocks::info(p.mode).name));
   }
 
   TensorMap& tensors_;
@@ -147,8 +140,7 @@ void fold_mlx(TensorMap& tensors, const MlxQuantization& quantization, const Fil
   // folding.
   for (auto at = tensors.begin(); at != tensors.end(); ++at) {
     const std::string& name = at->first;
-    if (name.ends_with(kSuffix))
-      folder.fold(name.substr(0, name.size() - kSuffix.size()), at->second);
+    if (name.ends_with(kSuffix)) folder.fold(name.substr(0, name.size() - kSuffix.size()), at->second);
   }
 }
 

@@ -39,10 +39,10 @@ TEST_CASE("downloaded GGUF models open and hold what their headers promise") {
     std::size_t tensors;
     int64_t layers;
   };
-  for (const Model& m : {Model{"SmolLM2-135M-Instruct.Q4_1.gguf", "llama", 272, 30},
-                         Model{"gemma3-270m.Q4_K_M.gguf", "gemma3", 236, 18},
-                         Model{"qwen2.5-coder-0.5b-instruct.Q4_K_M.gguf", "qwen2", 291, 24},
-                         Model{"qwen2.5-coder-1.5b-instruct.Q4_K_M.gguf", "qwen2", 339, 28}}) {
+  for (const Model& m :
+       {Model{"SmolLM2-135M-Instruct.Q4_1.gguf", "llama", 272, 30}, Model{"gemma3-270m.Q4_K_M.gguf", "gemma3", 236, 18},
+        Model{"qwen2.5-coder-0.5b-instruct.Q4_K_M.gguf", "qwen2", 291, 24},
+        Model{"qwen2.5-coder-1.5b-instruct.Q4_K_M.gguf", "qwen2", 339, 28}}) {
     if (!std::filesystem::exists(cache() / m.file)) {
       MESSAGE("skipped: ", m.file, " is not in the model cache");
       continue;
@@ -70,8 +70,7 @@ TEST_CASE("the tiny golden models open and decode") {
     if (!folder.is_directory()) continue;
     CAPTURE(folder.path().string());
     const bool gguf = std::filesystem::exists(folder.path() / "model.gguf");
-    const Checkpoint c =
-        open_checkpoint(folder.path() / (gguf ? "model.gguf" : "model.safetensors"));
+    const Checkpoint c = open_checkpoint(folder.path() / (gguf ? "model.gguf" : "model.safetensors"));
     CHECK_FALSE(c.architecture.empty());
     CHECK(c.tensors.size() > 10);
     check_first_rows(c);

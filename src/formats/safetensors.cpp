@@ -27,8 +27,8 @@ struct Entry {
 
 Encoding encoding_of(const std::string& name, const std::string& where, const FileContext& file) {
   using enum Encoding;
-  for (const Encoding one : {f64, f32, f16, bf16, i64, i32, i16, i8, u64, u32, u16, u8, boolean,
-                             f8_e4m3, f8_e5m2, f8_e8m0, c64}) {
+  for (const Encoding one :
+       {f64, f32, f16, bf16, i64, i32, i16, i8, u64, u32, u16, u8, boolean, f8_e4m3, f8_e5m2, f8_e8m0, c64}) {
     if (blocks::info(one).name == name) return one;
   }
   file.unsupported(where + "dtype " + shown(name) + " is unknown");
@@ -68,12 +68,10 @@ Entry parse_entry(const std::string& name, const Json& json, const FileContext& 
   entry.tensor.encoding = encoding_of(dtype.get_ref<const std::string&>(), where, file);
   const Json& shape = member(json, "shape", Json::value_t::array, where, file);
   if (shape.size() > kDimsMax) {
-    file.bad(where + std::to_string(shape.size()) + " dimensions, expected at most " +
-             std::to_string(kDimsMax));
+    file.bad(where + std::to_string(shape.size()) + " dimensions, expected at most " + std::to_string(kDimsMax));
   }
   for (const Json& extent : shape) {
-    entry.tensor.shape.push_back(
-        static_cast<int64_t>(whole_number(extent, where + "shape: ", file)));
+    entry.tensor.shape.push_back(static_cast<int64_t>(whole_number(extent, where + "shape: ", file)));
   }
   const Json& offsets = member(json, "data_offsets", Json::value_t::array, where, file);
   if (offsets.size() != 2) file.bad(where + "data_offsets: expected begin and end");
@@ -84,8 +82,7 @@ Entry parse_entry(const std::string& name, const Json& json, const FileContext& 
 
 void check_range(const Entry& entry, uint64_t data_bytes, const FileContext& file) {
   const std::string where = "tensor " + shown(entry.tensor.name) + ": ";
-  const std::string range =
-      "[" + std::to_string(entry.begin) + ", " + std::to_string(entry.end) + ")";
+  const std::string range = "[" + std::to_string(entry.begin) + ", " + std::to_string(entry.end) + ")";
   const uint64_t expected = byte_size(entry.tensor, where, file);
   if (entry.begin > entry.end) file.bad(where + "data_offsets " + range + " run backwards");
   if (entry.end > data_bytes) {
@@ -93,8 +90,7 @@ void check_range(const Entry& entry, uint64_t data_bytes, const FileContext& fil
              " bytes of data (cut short?)");
   }
   if (entry.end - entry.begin != expected) {
-    file.bad(where + "bytes " + range + ", expected " + std::to_string(expected) +
-             " bytes by dtype and shape");
+    file.bad(where + "bytes " + range + ", expected " + std::to_string(expected) + " bytes by dtype and shape");
   }
 }
 
@@ -102,16 +98,14 @@ void check_range(const Entry& entry, uint64_t data_bytes, const FileContext& fil
 void check_tiling(const std::vector<Entry>& entries, uint64_t data_bytes, const FileContext& file) {
   std::vector<const Entry*> order;
   for (const Entry& entry : entries) order.push_back(&entry);
-  std::sort(order.begin(), order.end(), [](const Entry* a, const Entry* b) {
-    return std::pair(a->begin, a->end) < std::pair(b->begin, b->end);
-  });
+  std::sort(order.begin(), order.end(),
+            [](const Entry* a, const Entry* b) { return std::pair(a->begin, a->end) < std::pair(b->begin, b->end); });
   uint64_t expected = 0;
   for (const Entry* entry : order) {
     if (entry->begin != expected) {
-      file.bad("tensor " + shown(entry->tensor.name) + ": begins at byte " +
-               std::to_string(entry->begin) +
-               (entry->begin < expected ? ", overlaps" : ", leaves a hole after") +
-               " the one that ends at " + std::to_string(expected));
+      file.bad("tensor " + shown(entry->tensor.name) + ": begins at byte " + std::to_string(entry->begin) +
+               (entry->begin < expected ? ", overlaps" : ", leaves a hole after") + " the one that ends at " +
+               std::to_string(expected));
     }
     expected = entry->end;
   }
@@ -122,8 +116,7 @@ void check_tiling(const std::vector<Entry>& entries, uint64_t data_bytes, const 
 }
 
 void parse_metadata(const Json& json, SafetensorsFile& out, const FileContext& file) {
-  if (!json.is_object())
-    file.bad("__metadata__ is of type " + std::string(json.type_name()) + ", expected an object");
+  if (!json.is_object()) file.bad("__metadata__ is of type " + std::string(json.type_name()) + ", expected an object");
   for (const auto& [key, value] : json.items()) {
     if (!value.is_string()) file.bad("__metadata__ key " + shown(key) + ": expected a string");
     out.metadata.emplace(key, value.get<std::string>());
@@ -133,8 +126,7 @@ void parse_metadata(const Json& json, SafetensorsFile& out, const FileContext& f
 std::string_view header_text(ByteReader& reader, const FileContext& file) {
   const auto size = reader.number<uint64_t>("the header's length");
   if (size == 0 || size > kHeaderBytesMax) {
-    file.bad("a header of " + std::to_string(size) + " bytes, expected 1 to " +
-             std::to_string(kHeaderBytesMax));
+    file.bad("a header of " + std::to_string(size) + " bytes, expected 1 to " + std::to_string(kHeaderBytesMax));
   }
   const std::string_view text = reader.text(size, "the header");
   if (text.front() != '{') file.bad("the header does not begin with '{'");

@@ -37,8 +37,7 @@ Plan plan_of_index(const std::string& text) {
   const FileContext file("safetensors", kIndexName);
   const Json index = parse_object(text, file);
   const auto map = index.find("weight_map");
-  if (map == index.end() || !map->is_object() || map->empty())
-    file.bad("no 'weight_map', expected an object");
+  if (map == index.end() || !map->is_object() || map->empty()) file.bad("no 'weight_map', expected an object");
   Plan plan;
   std::set<std::string> files;
   for (const auto& [tensor, shard] : map->items()) {
@@ -49,8 +48,7 @@ Plan plan_of_index(const std::string& text) {
     plan.promised.emplace(tensor, name);
   }
   if (files.size() > kShardsMax) {
-    file.bad(std::to_string(files.size()) + " shards, expected at most " +
-             std::to_string(kShardsMax));
+    file.bad(std::to_string(files.size()) + " shards, expected at most " + std::to_string(kShardsMax));
   }
   plan.files.assign(files.begin(), files.end());
   return plan;
@@ -66,9 +64,9 @@ std::vector<std::string> model_files(const fs::path& folder) {
   }
   std::vector<std::string>& found = model.empty() ? all : model;
   if (model.empty() && all.size() != 1) {
-    throw Error(ErrorCode::not_found,
-                "[safetensors] " + folder.filename().string() + ": " + std::to_string(all.size()) +
-                    " .safetensors files, expected model*.safetensors or exactly one");
+    throw Error(ErrorCode::not_found, "[safetensors] " + folder.filename().string() + ": " +
+                                          std::to_string(all.size()) +
+                                          " .safetensors files, expected model*.safetensors or exactly one");
   }
   std::sort(found.begin(), found.end());
   return found;
@@ -98,9 +96,7 @@ void add_file(Checkpoint& checkpoint, const fs::path& path) {
   for (blocks::StoredTensor& tensor : parsed.tensors) {
     std::string key = tensor.name;
     const auto [at, inserted] = checkpoint.tensors.emplace(std::move(key), std::move(tensor));
-    if (!inserted)
-      FileContext("safetensors", name)
-          .bad("tensor " + shown(at->first) + ": also in another shard");
+    if (!inserted) FileContext("safetensors", name).bad("tensor " + shown(at->first) + ": also in another shard");
   }
   const auto format = parsed.metadata.find("format");
   if (format != parsed.metadata.end()) checkpoint.safetensors_format = format->second;
@@ -109,14 +105,13 @@ void add_file(Checkpoint& checkpoint, const fs::path& path) {
 
 void check_promises(const Checkpoint& checkpoint, const Plan& plan) {
   std::map<std::string, std::span<const std::byte>> bytes;
-  for (const auto& file : checkpoint.files)
-    bytes.emplace(file->path().filename().string(), file->bytes());
+  for (const auto& file : checkpoint.files) bytes.emplace(file->path().filename().string(), file->bytes());
   const FileContext index("safetensors", kIndexName);
   for (const auto& [name, shard] : plan.promised) {
     const blocks::StoredTensor* tensor = checkpoint.find(name);
     const std::span<const std::byte> file = bytes.at(shard);
-    const bool inside = tensor != nullptr && tensor->data.data() >= file.data() &&
-                        tensor->data.data() <= file.data() + file.size();
+    const bool inside =
+        tensor != nullptr && tensor->data.data() >= file.data() && tensor->data.data() <= file.data() + file.size();
     if (!inside) index.bad("tensor " + shown(name) + ": not in shard " + shown(shard));
   }
 }
@@ -138,8 +133,7 @@ Checkpoint open_safetensors(const fs::path& path) {
   const Plan plan = is_folder ? plan_of_folder(path) : plan_of_file(path);
   for (const std::string& name : plan.files) add_file(checkpoint, folder / name);
   check_promises(checkpoint, plan);
-  fold_mlx(checkpoint.tensors, summary.quantization,
-           FileContext("safetensors", path.filename().string()));
+  fold_mlx(checkpoint.tensors, summary.quantization, FileContext("safetensors", path.filename().string()));
   return checkpoint;
 }
 

@@ -23,8 +23,7 @@ struct Case {
 void check_refused(const std::vector<std::byte>& bytes, const char* text, ErrorCode code) {
   CAPTURE(text);
   const support::AllocationProbe memory;
-  const support::Failure failure =
-      support::error_of([&] { parse_safetensors(bytes, "bad.safetensors"); });
+  const support::Failure failure = support::error_of([&] { parse_safetensors(bytes, "bad.safetensors"); });
   CHECK(memory.bytes() < 64 * bytes.size() + (64 << 10));
   CHECK(failure.code == code);
   CHECK_MESSAGE(failure.text.find(text) != std::string::npos, failure.text);
@@ -71,24 +70,20 @@ TEST_CASE("bad safetensors headers are refused") {
       {"malformed JSON", "{\"\xff\":1}", 0},
       {"malformed JSON", std::string("{}\0", 3), 0},
       {"malformed JSON", "{\"a\":1e999}", 0},
-      {"key 't': stored twice", R"({"t":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"t":{}})",
-       4},
-      {"key 'dtype': stored twice",
-       entry(R"("dtype":"U8","dtype":"U8","shape":[8],"data_offsets":[0,8])")},
+      {"key 't': stored twice", R"({"t":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"t":{}})", 4},
+      {"key 'dtype': stored twice", entry(R"("dtype":"U8","dtype":"U8","shape":[8],"data_offsets":[0,8])")},
       {"nested deeper", "{\"a\":{\"b\":[[1]]}}", 0},
       {"__metadata__ is of type", R"({"__metadata__":[]})", 0},
       {"__metadata__ key 'a': expected a string", R"({"__metadata__":{"a":1}})", 0},
   };
-  for (const Case& one : cases)
-    check_refused(raw_safetensors(one.header, one.data_bytes), one.text, one.code);
+  for (const Case& one : cases) check_refused(raw_safetensors(one.header, one.data_bytes), one.text, one.code);
   const auto bad = ErrorCode::bad_checkpoint;
   check_refused({}, "ends inside the header's length", bad);
   check_refused(support::ByteWriter().fill(7).bytes(), "ends inside the header's length", bad);
   check_refused(raw_safetensors("", 0, 0), "a header of 0 bytes", bad);
   check_refused(raw_safetensors("{}", 0, 3), "ends inside the header", bad);
   check_refused(raw_safetensors("{}", 0, 100'000'001), "a header of 100000001 bytes", bad);
-  check_refused(raw_safetensors("{}", 0, uint64_t{1} << 63),
-                "a header of 9223372036854775808 bytes", bad);
+  check_refused(raw_safetensors("{}", 0, uint64_t{1} << 63), "a header of 9223372036854775808 bytes", bad);
   check_refused(raw_safetensors("{}", 0, ~0ull), "a header of 18446744073709551615 bytes", bad);
   check_refused(raw_safetensors("{" + std::string(1 << 20, '[') + "}", 0), "malformed JSON", bad);
   check_refused(raw_safetensors("{\"a\":" + std::string(1 << 20, '['), 0), "nested deeper", bad);
@@ -125,20 +120,15 @@ TEST_CASE("bad safetensors entries are refused") {
       {"overlaps",
        R"({"a":{"dtype":"U8","shape":[8],"data_offsets":[0,8]},"b":{"dtype":"U8","shape":[8],"data_offsets":[0,8]}})"},
   };
-  for (const Case& one : cases)
-    check_refused(raw_safetensors(one.header, one.data_bytes), one.text, one.code);
+  for (const Case& one : cases) check_refused(raw_safetensors(one.header, one.data_bytes), one.text, one.code);
 }
 
-TEST_CASE(
-    "a safetensors file cut anywhere is refused, with any byte changed it is read or refused") {
+TEST_CASE("a safetensors file cut anywhere is refused, with any byte changed it is read or refused") {
   support::SafetensorsBuilder b;
-  const std::vector<std::byte> bytes =
-      b.tensor("a", "F32", "[2,2]", 16).tensor("b", "U8", "[3]", 3).build();
+  const std::vector<std::byte> bytes = b.tensor("a", "F32", "[2,2]", 16).tensor("b", "U8", "[3]", 3).build();
   for (std::size_t size = 0; size < bytes.size(); ++size) {
-    const std::vector<std::byte> cut(bytes.begin(),
-                                     bytes.begin() + static_cast<std::ptrdiff_t>(size));
-    CHECK(support::error_of([&] { parse_safetensors(cut, "cut"); }).code ==
-          ErrorCode::bad_checkpoint);
+    const std::vector<std::byte> cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
+    CHECK(support::error_of([&] { parse_safetensors(cut, "cut"); }).code == ErrorCode::bad_checkpoint);
   }
   int refused = 0;
   for (std::size_t i = 0; i < bytes.size() - 19; ++i) {

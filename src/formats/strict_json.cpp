@@ -37,8 +37,7 @@ class Builder final : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  bool parse_error(std::size_t position, const std::string&,
-                   const nlohmann::detail::exception&) override {
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
     file_.bad("malformed JSON at byte " + std::to_string(position));
   }
 

@@ -15,7 +15,6 @@ struct JsonLimits {
 
 /// Parses one JSON object and nothing behind it. Throws Error{bad_checkpoint} on malformed text,
 /// a key stored twice in one object, or more than the limits allow.
-nlohmann::json parse_object(std::string_view text, const FileContext& file,
-                            const JsonLimits& limits = {});
+nlohmann::json parse_object(std::string_view text, const FileContext& file, const JsonLimits& limits = {});
 
 }  // namespace paceline::formats

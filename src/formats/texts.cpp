@@ -12,8 +12,7 @@ std::string read_text(const std::filesystem::path& path, std::size_t bytes_max) 
   const std::span<const std::byte> bytes = file.bytes();
   if (bytes.size() > bytes_max) {
     FileContext("config", path.filename().string())
-        .bad(std::to_string(bytes.size()) + " bytes, expected at most " +
-             std::to_string(bytes_max));
+        .bad(std::to_string(bytes.size()) + " bytes, expected at most " + std::to_string(bytes_max));
   }
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }

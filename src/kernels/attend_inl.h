@@ -233,15 +233,34 @@ struct AttendKernel {
 
   static int part(int64_t left) { return left < 0 ? 0 : left < 16 ? static_cast<int>(left) : 16; }
 
-  static void keys(const StoredRows& s) {
-    for (int64_t t = 0; t < s.tokens; ++t) {
-      for (int64_t d = 0; d < s.dim; d += 16) {
-        const int n = part(s.dim - d);
-        float lane[16];
-        V::store(lane, load_row(s.rows, s.encoding, t * s.row_stride + d, n));
-        for (int i = 0; i < n; ++i) s.out[(d + i) * kBlock + t] = lane[i];
-      }
+  static void one_key(const StoredRows& s, int64_t token) {
+    for (int64_t d = 0; d < s.dim; d += 16) {
+      const int n = part(s.dim - d);
+      float lane[16];
+      V::store(lane, load_row(s.rows, s.encoding, token * s.row_stride + d, n));
+      for (int i = 0; i < n; ++i) s.out[(d + i) * kBlock + token] = lane[i];
     }
+  }
+
+  /// Sixteen tokens from `token` on; those past the last repeat it.
+  static void sixteen_keys(const StoredRows& s, int64_t token) {
+    for (int64_t d = 0; d + 16 <= s.dim; d += 16) {
+      F rows[16];
+#pragma GCC unroll 16
+      for (int64_t i = 0; i < 16; ++i) {
+        const int64_t t = token + i < s.tokens ? token + i : s.tokens - 1;
+        rows[i] = load_row(s.rows, s.encoding, t * s.row_stride + d, 16);
+      }
+      V::transpose(rows, s.out + d * kBlock + token, kBlock);
+    }
+  }
+
+  static void keys(const StoredRows& s) {
+    int64_t token = 0;
+    if (s.dim % 16 == 0) {
+      for (; token < s.tokens && token + 16 <= s.out_stride; token += 16) sixteen_keys(s, token);
+    }
+    for (; token < s.tokens; ++token) one_key(s, token);
   }
 
   static void values(const StoredRows& s) {

@@ -38,7 +38,8 @@ struct StoredRows {
   int64_t row_stride;  ///< values between stored rows
   int64_t dim;
   float* out;
-  int64_t out_stride;
+  int64_t out_stride;  ///< values: floats between rows of out; keys: columns from `out` to the
+                       ///< block's end
 };
 
 /// A query's running state and a block's contribution have the form of BlockArgs::partial. m =

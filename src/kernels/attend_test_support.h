@@ -19,7 +19,8 @@ struct RowShape {
 /// NaN.
 class Pages {
  public:
-  Pages(const RowTable& table, const KvDesc& shape, int live_begin = 0) : desc_(shape) {
+  Pages(const RowTable& table, const KvDesc& shape, int live_begin = 0, int fill = 0xff)
+      : fill_(fill), desc_(shape) {
     const int64_t item = shape.encoding == KvEncoding::f32 ? 4 : 2;
     for (const auto& span : table) {
       KvRowPages row;
@@ -39,10 +40,11 @@ class Pages {
 
  private:
   std::byte* page(int64_t bytes) {
-    memory_.push_back(
-        std::make_unique<std::vector<std::byte>>(static_cast<std::size_t>(bytes), std::byte{0xff}));
+    memory_.push_back(std::make_unique<std::vector<std::byte>>(static_cast<std::size_t>(bytes),
+                                                               static_cast<std::byte>(fill_)));
     return memory_.back()->data();
   }
+  int fill_;
   std::vector<std::unique_ptr<std::vector<std::byte>>> memory_;
   KvDesc desc_;
 };

@@ -85,7 +85,7 @@ mx::array linear(const Context& ctx, const mx::array& x, const LinearWeight& wei
 }
 
 mx::array gated_linear(const Context& ctx, const mx::array& x, const LinearWeight& gate,
-                       const LinearWeight& up, Activation activation) {
+                       const LinearWeight& up, Activation activation, const GatedBias& bias) {
   const int rows = check_x("gated_linear", x, gate);
   check_x("gated_linear", x, up);
   const int outputs = static_cast<int>(gate.outputs());
@@ -93,15 +93,23 @@ mx::array gated_linear(const Context& ctx, const mx::array& x, const LinearWeigh
     refuse("gated_linear", "gate has " + std::to_string(gate.outputs()) + " outputs, up has " +
                                std::to_string(up.outputs()));
   }
+  if (bias.gate) check_f32("gated_linear", "gate bias", *bias.gate, {outputs});
+  if (bias.up) check_f32("gated_linear", "up bias", *bias.up, {outputs});
   if (gate.impl().plain) {
-    return mx::multiply(activate(product(x, gate), activation), product(x, up));
+    return mx::multiply(activate(linear(ctx, x, gate, bias.gate), activation),
+                        linear(ctx, x, up, bias.up));
   }
+  std::vector<mx::array> inputs{x};
+  if (bias.gate) inputs.push_back(*bias.gate);
+  if (bias.up) inputs.push_back(*bias.up);
+  const std::size_t up_bias_at = bias.gate ? 2 : 1;
   return array::cpu_op(
-      "GatedLinear", {{rows, outputs}, mx::float32}, {x},
-      [ctx, gate, up, rows, activation](const array::Operands& o) {
+      "GatedLinear", {{rows, outputs}, mx::float32}, std::move(inputs),
+      [ctx, gate, up, rows, activation, has_gate_bias = bias.gate.has_value(),
+       has_up_bias = bias.up.has_value(), up_bias_at](const array::Operands& o) {
         const LinearArgs args{.x = o.in<float>(0),
                               .tiles = gate.impl().tiles->data(),
-                              .bias = nullptr,
+                              .bias = has_gate_bias ? o.in<float>(1) : nullptr,
                               .residual = nullptr,
                               .out = o.out<float>(),
                               .rows = rows,
@@ -112,8 +120,11 @@ mx::array gated_linear(const Context& ctx, const mx::array& x, const LinearWeigh
           const int64_t step = rows < 16 ? end - begin : 6;  // up's part of a step stays in L2
           const auto scratch =
               std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(rows * step * 16));
-          const GatedArgs gated{args, up.impl().tiles->data(), scratch.get(),
-                                activation == Activation::gelu_tanh};
+          const GatedArgs gated{.args = args,
+                                .up_tiles = up.impl().tiles->data(),
+                                .up_bias = has_up_bias ? o.in<float>(up_bias_at) : nullptr,
+                                .scratch = scratch.get(),
+                                .gelu = activation == Activation::gelu_tanh};
           for (int64_t tile = begin; tile < end; tile += step) {
             table.gated(gated, tile, std::min(end, tile + step));
           }

@@ -45,10 +45,15 @@ mlx::core::array linear(const Context& ctx, const mlx::core::array& x, const Lin
 /// silu(x) = x / (1 + exp(-x)); gelu_tanh = 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
 enum class Activation { silu, gelu_tanh };
 
-/// act(x Wg^T) * (x Wu^T): [T, K] -> [T, N]. Equal bit for bit to its parts.
+/// Biases [N] f32 of the two products of gated_linear().
+struct GatedBias {
+  std::optional<mlx::core::array> gate, up;
+};
+
+/// act(x Wg^T + bg) * (x Wu^T + bu): [T, K] -> [T, N]. Equal bit for bit to its parts.
 mlx::core::array gated_linear(const Context& ctx, const mlx::core::array& x,
                               const LinearWeight& gate, const LinearWeight& up,
-                              Activation activation);
+                              Activation activation, const GatedBias& bias = {});
 
 /// Rows of the table, times `scale`: tokens i32 [T] -> [T, K] f32. Ids outside the table give
 /// zeros.

@@ -14,6 +14,11 @@
 #include "kernels/linear_weight.h"
 #include "kernels/test_support.h"
 
+namespace paceline::kernels::bench {
+void attend_call(benchmark::State& state, const Context& ctx);
+void attend_shapes(benchmark::internal::Benchmark* b);
+}  // namespace paceline::kernels::bench
+
 namespace {
 
 using namespace paceline;
@@ -129,6 +134,13 @@ int main(int argc, char** argv) {
     if (isa == Isa::generic) continue;
     const auto label = "linear_" + std::string(name(isa));
     shapes(benchmark::RegisterBenchmark(label.c_str(), linear_product, isa));
+    Context ctx = context();
+    ctx.isa = isa;
+    const auto attend_label = "attend_" + std::string(name(isa));
+    auto* attend = benchmark::RegisterBenchmark(
+        attend_label.c_str(), [ctx](benchmark::State& state) { bench::attend_call(state, ctx); });
+    bench::attend_shapes(attend);
+    set_clock(attend);
   }
   set_clock(benchmark::RegisterBenchmark("read_bandwidth_again", read_bandwidth));
   benchmark::Initialize(&argc, argv);

@@ -171,6 +171,7 @@ struct LinearKernel {
   static void gated(const GatedArgs& g, int64_t tile_begin, int64_t tile_end) {
     LinearArgs up = g.args;
     up.tiles = g.up_tiles;
+    up.bias = g.up_bias;
     range(g.args, g.args.out + tile_begin * 16, g.args.outputs, tile_begin, tile_end);
     range(up, g.scratch, (tile_end - tile_begin) * 16, tile_begin, tile_end);
     combine(g, tile_begin, tile_end);

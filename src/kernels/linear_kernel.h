@@ -18,13 +18,14 @@ struct LinearArgs {
   int64_t outputs;
 };
 
-/// A product of two: out = act(gate) * up over the same x. `args` is the gate; bias and residual
-/// are null.
+/// A product of two: out = act(gate) * up over the same x. `args` is the gate; its residual is
+/// null.
 struct GatedArgs {
   LinearArgs args;
   const float* up_tiles;
-  float* scratch;  ///< [rows][16 * tiles of the range]
-  bool gelu;       ///< gelu_tanh instead of silu
+  const float* up_bias;  ///< [outputs] or null
+  float* scratch;        ///< [rows][16 * tiles of the range]
+  bool gelu;             ///< gelu_tanh instead of silu
 };
 
 /// The functions of one instruction set. Each handles all rows of the output tiles [tile_begin,

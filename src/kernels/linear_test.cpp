@@ -99,3 +99,105 @@ TEST_CASE("a row alone equals the row in any batch") {
     }
   }
 }
+
+TEST_CASE("the row check fails for a product that switches its arithmetic at four rows") {
+  const Problem p(8, 401, 33);
+  const Context one = make_context(1, Isa::generic, false);
+  const Context other = make_context(1, Isa::generic, true);  // another order of the same sums
+  const auto row_dependent = [&](int begin, int end) {
+    return p.run(end - begin < 4 ? one : other, begin, end);
+  };
+  const auto batch = row_dependent(0, 8);
+  const auto alone = row_dependent(7, 8);
+  CHECK_FALSE(same_bits(alone, {batch.end() - p.outputs, batch.end()}));
+}
+
+TEST_CASE("bias and residual are each optional, x may be strided, no rows are fine") {
+  const Problem p(5, 40, 21);
+  const Context ctx = make_context(2, detect_isa(), false);
+  const Context portable = make_context(1, Isa::generic, true);
+  for (const Context* c : {&ctx, &portable}) {
+    const auto weight = p.pack(*c);
+    CHECK(weight.outputs() == 21);
+    CHECK(weight.inputs() == 40);
+    CHECK(weight.resident_bytes() >= 21 * 40 * 4);
+    const auto x = p.x_array(0, 5), bias = array::f32_array(p.bias, {21});
+    const auto residual = p.residual_array(0, 5);
+    const auto plain = linear(*c, x, weight);
+    CHECK(same_bits(array::to_vector(linear(*c, x, weight, bias)),
+                    array::to_vector(mx::add(plain, bias))));
+    CHECK(same_bits(array::to_vector(linear(*c, x, weight, std::nullopt, residual)),
+                    array::to_vector(mx::add(plain, residual))));
+    const auto strided = mx::transpose(mx::contiguous(mx::transpose(x)));
+    CHECK(relative_error(array::to_vector(linear(*c, strided, weight)), array::to_vector(plain)) <
+          1e-6);
+    CHECK(linear(*c, mx::zeros({0, 40}), weight, bias).shape() == mx::Shape{0, 21});
+    CHECK(array::to_vector(linear(*c, mx::zeros({0, 40}), weight, bias)).empty());
+  }
+}
+
+TEST_CASE("wrong operands are refused by name") {
+  const Problem p(2, 4, 3);
+  const Context ctx = make_context(1, detect_isa(), false);
+  const auto weight = p.pack(ctx);
+  try {
+    linear(ctx, mx::zeros({2, 3}), weight);
+    FAIL("accepted");
+  } catch (const Error& error) {
+    CHECK(error.code() == ErrorCode::invalid_argument);
+    CHECK(std::string(error.what()) == "[linear] x has 3 columns, weight has 4");
+  }
+  CHECK_THROWS_AS(linear(ctx, mx::zeros({4}), weight), Error);
+  CHECK_THROWS_AS(linear(ctx, mx::zeros({2, 4}, mx::float16), weight), Error);
+  CHECK_THROWS_AS(linear(ctx, mx::zeros({2, 4}), weight, mx::zeros({4})), Error);
+  CHECK_THROWS_AS(linear(ctx, mx::zeros({2, 4}), weight, std::nullopt, mx::zeros({1, 3})), Error);
+  blocks::StoredTensor three = stored(p.w, 3, 4);
+  three.shape = {3, 2, 2};
+  try {
+    LinearWeight::pack(ctx, three);
+    FAIL("accepted");
+  } catch (const Error& error) {
+    CHECK(error.code() == ErrorCode::bad_checkpoint);
+  }
+  const std::vector<int32_t> order{0, 3};
+  CHECK_THROWS_AS(LinearWeight::pack(ctx, stored(p.w, 3, 4), order), Error);
+}
+
+TEST_CASE("a row order picks and permutes outputs") {
+  const Problem p(3, 20, 40);
+  const std::vector<int32_t> order{39, 0, 7, 7, 12};
+  for (const bool portable : {false, true}) {
+    const Context ctx = make_context(2, detect_isa(), portable);
+    const auto picked = LinearWeight::pack(ctx, stored(p.w, 40, 20), order);
+    CHECK(picked.outputs() == 5);
+    const auto all = array::to_vector(linear(ctx, p.x_array(0, 3), p.pack(ctx)));
+    const auto some = array::to_vector(linear(ctx, p.x_array(0, 3), picked));
+    for (int t = 0; t < 3; ++t) {
+      for (int i = 0; i < 5; ++i) {
+        const double expected = all[static_cast<std::size_t>(t * 40 + order[i])];
+        CHECK(some[static_cast<std::size_t>(t * 5 + i)] == doctest::Approx(expected));
+      }
+    }
+  }
+}
+
+TEST_CASE("embed gathers scaled rows and gives zeros outside the table") {
+  const Problem p(1, 37, 50);
+  const std::vector<int32_t> ids{0, 49, 16, 50, -1, 15, 3, 3, 48, 31, 2147483647};
+  const int count = static_cast<int>(ids.size());
+  std::vector<float> expected;
+  for (const int32_t id : ids) {
+    for (int k = 0; k < 37; ++k) {
+      const bool known = id >= 0 && id < 50;
+      expected.push_back(known ? p.w[static_cast<std::size_t>(id) * 37 + k] * 1.5F : 0.0F);
+    }
+  }
+  for (const bool portable : {false, true}) {
+    const Context ctx = make_context(3, detect_isa(), portable);
+    const auto y = embed(ctx, array::i32_array(ids, {count}), p.pack(ctx), 1.5F);
+    CHECK(array::to_vector(y) == expected);
+    CHECK(array::to_vector(embed(ctx, mx::zeros({0}, mx::int32), p.pack(ctx), 1.0F)).empty());
+  }
+  const Context ctx = make_context(1, detect_isa(), false);
+  CHECK_THROWS_AS(embed(ctx, mx::zeros({2}), p.pack(ctx), 1.0F), Error);
+}

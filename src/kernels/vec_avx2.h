@@ -45,6 +45,38 @@ struct VecAvx2 {
     return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
   }
   static F load_bf16(const uint16_t* p) { return {widen_bf16(p), widen_bf16(p + 8)}; }
+  static void transpose8(const __m256* rows, float* out, int64_t stride) {
+    __m256 t[8];
+#pragma GCC unroll 2
+    for (int j = 0; j < 8; j += 4) {  // half L of t[j + c] = column 4 L + c of rows j..j+3
+      const __m256 low01 = _mm256_unpacklo_ps(rows[j], rows[j + 1]);
+      const __m256 high01 = _mm256_unpackhi_ps(rows[j], rows[j + 1]);
+      const __m256 low23 = _mm256_unpacklo_ps(rows[j + 2], rows[j + 3]);
+      const __m256 high23 = _mm256_unpackhi_ps(rows[j + 2], rows[j + 3]);
+      t[j] = _mm256_shuffle_ps(low01, low23, 0x44);
+      t[j + 1] = _mm256_shuffle_ps(low01, low23, 0xee);
+      t[j + 2] = _mm256_shuffle_ps(high01, high23, 0x44);
+      t[j + 3] = _mm256_shuffle_ps(high01, high23, 0xee);
+    }
+#pragma GCC unroll 4
+    for (int c = 0; c < 4; ++c) {
+      _mm256_storeu_ps(out + c * stride, _mm256_permute2f128_ps(t[c], t[4 + c], 0x20));
+      _mm256_storeu_ps(out + (4 + c) * stride, _mm256_permute2f128_ps(t[c], t[4 + c], 0x31));
+    }
+  }
+  static void transpose(const F* rows, float* out, int64_t stride) {
+#pragma GCC unroll 2
+    for (int r = 0; r < 16; r += 8) {
+      __m256 low[8], high[8];
+#pragma GCC unroll 8
+      for (int i = 0; i < 8; ++i) {
+        low[i] = rows[r + i].lo;
+        high[i] = rows[r + i].hi;
+      }
+      transpose8(low, out + r, stride);
+      transpose8(high, out + 8 * stride + r, stride);
+    }
+  }
   static void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
 
   static F add(F a, F b) { return {_mm256_add_ps(a.lo, b.lo), _mm256_add_ps(a.hi, b.hi)}; }

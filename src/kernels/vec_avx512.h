@@ -11,12 +11,14 @@ namespace paceline::kernels {
 /// operand when either is NaN. Files that include one call no std templates: their instantiations
 /// would be shared with portable code.
 struct VecAvx512 {
-  static constexpr int kPrefillRows = 8;  ///< register tile: rows x tiles of 16 outputs
+  /// Register tile of products: rows x tiles of 16 outputs.
+  static constexpr int kPrefillRows = 8;
   static constexpr int kPrefillTiles = 3;
-  static constexpr int kAttendQueries =
-      6;  ///< register tile: queries x vectors of 16 keys or features
+  /// Register tile of attention: queries x vectors of 16 keys or features.
+  static constexpr int kAttendQueries = 6;
   static constexpr int kAttendVectors = 4;
-  static constexpr int kFewRowsTiles = 2;  ///< tiles side by side when all rows fit one register tile
+  static constexpr int kFewRowsTiles =
+      2;  ///< tiles side by side when all rows fit one register tile
 
   struct F {
     __m512 v;
@@ -39,6 +41,35 @@ struct VecAvx512 {
     const __m512i wide =
         _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
     return {_mm512_castsi512_ps(_mm512_slli_epi32(wide, 16))};
+  }
+  /// out[c][r] = rows[r] lane c; `stride` floats between the 16 rows of out.
+  static void transpose(const F* rows, float* out, int64_t stride) {
+    __m512 t[16];
+#pragma GCC unroll 4
+    for (int j = 0; j < 16; j += 4) {  // lane group L of t[j + c] = column 4 L + c of rows j..j+3
+      const __m512 low01 = _mm512_unpacklo_ps(rows[j].v, rows[j + 1].v);
+      const __m512 high01 = _mm512_unpackhi_ps(rows[j].v, rows[j + 1].v);
+      const __m512 low23 = _mm512_unpacklo_ps(rows[j + 2].v, rows[j + 3].v);
+      const __m512 high23 = _mm512_unpackhi_ps(rows[j + 2].v, rows[j + 3].v);
+      t[j] = _mm512_castpd_ps(_mm512_unpacklo_pd(_mm512_castps_pd(low01), _mm512_castps_pd(low23)));
+      t[j + 1] =
+          _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(low01), _mm512_castps_pd(low23)));
+      t[j + 2] =
+          _mm512_castpd_ps(_mm512_unpacklo_pd(_mm512_castps_pd(high01), _mm512_castps_pd(high23)));
+      t[j + 3] =
+          _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(high01), _mm512_castps_pd(high23)));
+    }
+#pragma GCC unroll 4
+    for (int c = 0; c < 4; ++c) {
+      const __m512 even01 = _mm512_shuffle_f32x4(t[c], t[4 + c], 0x88);
+      const __m512 odd01 = _mm512_shuffle_f32x4(t[c], t[4 + c], 0xdd);
+      const __m512 even23 = _mm512_shuffle_f32x4(t[8 + c], t[12 + c], 0x88);
+      const __m512 odd23 = _mm512_shuffle_f32x4(t[8 + c], t[12 + c], 0xdd);
+      _mm512_storeu_ps(out + c * stride, _mm512_shuffle_f32x4(even01, even23, 0x88));
+      _mm512_storeu_ps(out + (4 + c) * stride, _mm512_shuffle_f32x4(odd01, odd23, 0x88));
+      _mm512_storeu_ps(out + (8 + c) * stride, _mm512_shuffle_f32x4(even01, even23, 0xdd));
+      _mm512_storeu_ps(out + (12 + c) * stride, _mm512_shuffle_f32x4(odd01, odd23, 0xdd));
+    }
   }
   static void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
 

@@ -49,6 +49,11 @@ struct VecGeneric {
   static F load_bf16(const uint16_t* p) {
     return each<F>([&](int i) { return std::bit_cast<float>(static_cast<uint32_t>(p[i]) << 16); });
   }
+  static void transpose(const F* rows, float* out, int64_t stride) {
+    for (int r = 0; r < kLanes; ++r) {
+      for (int c = 0; c < kLanes; ++c) out[c * stride + r] = rows[r].v[c];
+    }
+  }
   static void prefetch(const void*) {}
 
   static F add(F a, F b) {

@@ -10,7 +10,10 @@ namespace paceline::models {
 namespace mx = mlx::core;
 
 CausalDecoder::CausalDecoder(DecoderConfig config, Parts parts, Facts facts, ModelOptions options)
-    : config_(std::move(config)), parts_(std::move(parts)), facts_(facts), options_(std::move(options)) {}
+    : config_(std::move(config)),
+      parts_(std::move(parts)),
+      facts_(facts),
+      options_(std::move(options)) {}
 
 bool CausalDecoder::wants_tap(const std::string& name) const {
   return std::find(options_.taps.begin(), options_.taps.end(), name) != options_.taps.end();
@@ -19,7 +22,8 @@ bool CausalDecoder::wants_tap(const std::string& name) const {
 ForwardResult CausalDecoder::forward(const state::Batch& batch, state::StateStore& store) {
   const kernels::Context& ctx = options_.context;
   std::map<std::string, mx::array> taps;
-  mx::array x = kernels::embed(ctx, batch.tokens(), parts_.embedding, parts_.embedding_scale);  // [T, H]
+  mx::array x =
+      kernels::embed(ctx, batch.tokens(), parts_.embedding, parts_.embedding_scale);  // [T, H]
   for (size_t i = 0; i < parts_.blocks.size(); ++i) {
     x = parts_.blocks[i]->forward(ctx, batch, store, static_cast<int32_t>(i), x);
     const std::string name = "layer." + std::to_string(i);
@@ -57,9 +61,9 @@ nn::Attention load_attention(Weights& weights, const AttentionParts& parts) {
 
 nn::GatedMlp load_mlp(Weights& weights, int32_t layer, kernels::Activation activation) {
   const std::string p = layer_prefix(layer) + "mlp.";
-  return {.gate = weights.matrix(p + "gate_proj"),
-          .up = weights.matrix(p + "up_proj"),
-          .down = weights.matrix(p + "down_proj"),
+  return {.gate = weights.linear(p + "gate_proj"),
+          .up = weights.linear(p + "up_proj"),
+          .down = weights.linear(p + "down_proj"),
           .activation = activation};
 }
 
@@ -78,17 +82,19 @@ CausalDecoder::Parts load_ends(Weights& weights, const DecoderConfig& config, fl
           .logit_softcap = 0.0F};
 }
 
-std::unique_ptr<Model> load_pre_norm_decoder(Weights& weights, const DecoderConfig& config, const ModelOptions& options,
-                                             const std::function<nn::Attention(int32_t)>& attention) {
+std::unique_ptr<Model> load_pre_norm_decoder(
+    Weights& weights, const DecoderConfig& config, const ModelOptions& options,
+    const std::function<nn::Attention(int32_t)>& attention) {
   CausalDecoder::Parts parts = load_ends(weights, config, 0.0F);
   for (int32_t i = 0; i < config.layers; ++i) {
     const std::string p = layer_prefix(i);
-    parts.blocks.push_back(
-        std::make_unique<nn::PreNormBlock>(load_norm(weights, p + "input_layernorm", config.eps, 0.0F), attention(i),
-                                           load_norm(weights, p + "post_attention_layernorm", config.eps, 0.0F),
-                                           load_mlp(weights, i, kernels::Activation::silu)));
+    parts.blocks.push_back(std::make_unique<nn::PreNormBlock>(
+        load_norm(weights, p + "input_layernorm", config.eps, 0.0F), attention(i),
+        load_norm(weights, p + "post_attention_layernorm", config.eps, 0.0F),
+        load_mlp(weights, i, kernels::Activation::silu)));
   }
-  const CausalDecoder::Facts facts{.parameters = weights.parameters(), .resident_bytes = weights.resident_bytes()};
+  const CausalDecoder::Facts facts{.parameters = weights.parameters(),
+                                   .resident_bytes = weights.resident_bytes()};
   return std::make_unique<CausalDecoder>(config, std::move(parts), facts, options);
 }
 

@@ -62,8 +62,10 @@ nn::RmsNorm load_norm(Weights& weights, const std::string& name, float eps, floa
 /// Embedding, final norm and head with the usual names; blocks are empty.
 CausalDecoder::Parts load_ends(Weights& weights, const DecoderConfig& config, float norm_offset);
 
-/// The whole model of a family whose layers are nn::PreNormBlock; `attention` loads that of one layer.
-std::unique_ptr<Model> load_pre_norm_decoder(Weights& weights, const DecoderConfig& config, const ModelOptions& options,
-                                             const std::function<nn::Attention(int32_t)>& attention);
+/// The whole model of a family whose layers are nn::PreNormBlock; `attention` loads that of one
+/// layer.
+std::unique_ptr<Model> load_pre_norm_decoder(
+    Weights& weights, const DecoderConfig& config, const ModelOptions& options,
+    const std::function<nn::Attention(int32_t)>& attention);
 
 }  // namespace paceline::models

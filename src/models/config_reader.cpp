@@ -24,13 +24,15 @@ struct ConfigReader::Json {
 namespace {
 
 [[noreturn]] void wrong_kind(std::string_view key, const json& found, std::string_view expected) {
-  throw Error(ErrorCode::bad_checkpoint, "[config.json] '" + std::string(key) + "' is " + found.dump().substr(0, 80) +
-                                             ", expected " + std::string(expected));
+  throw Error(ErrorCode::bad_checkpoint, "[config.json] '" + std::string(key) + "' is " +
+                                             found.dump().substr(0, 80) + ", expected " +
+                                             std::string(expected));
 }
 
-[[noreturn]] void unsupported(std::string_view key, const std::string& found, const std::string& expected) {
-  throw Error(ErrorCode::unsupported,
-              "[config] '" + std::string(key) + "' is " + found + ", this build handles only " + expected);
+[[noreturn]] void unsupported(std::string_view key, const std::string& found,
+                              const std::string& expected) {
+  throw Error(ErrorCode::unsupported, "[config] '" + std::string(key) + "' is " + found +
+                                          ", this build handles only " + expected);
 }
 
 template <typename T>
@@ -48,7 +50,9 @@ std::vector<T> array_of(std::string_view key, const json& found, bool (json::*is
 }  // namespace
 
 ConfigReader::ConfigReader(const formats::Checkpoint& checkpoint)
-    : checkpoint_(&checkpoint), gguf_(checkpoint.source == formats::Source::gguf), json_(std::make_unique<Json>()) {
+    : checkpoint_(&checkpoint),
+      gguf_(checkpoint.source == formats::Source::gguf),
+      json_(std::make_unique<Json>()) {
   if (gguf_) return;
   json_->owned = json::parse(checkpoint.config_json, nullptr, false);
   if (!json_->owned.is_object()) {
@@ -66,33 +70,41 @@ std::string ConfigReader::prefixed(std::string_view gguf_key) const {
   return checkpoint_->architecture + "." + std::string(gguf_key);
 }
 
-std::optional<int64_t> ConfigReader::integer(std::string_view json_key, std::string_view gguf_key) const {
-  if (gguf_) return gguf_key.empty() ? std::nullopt : checkpoint_->metadata.integer(prefixed(gguf_key));
+std::optional<int64_t> ConfigReader::integer(std::string_view json_key,
+                                             std::string_view gguf_key) const {
+  if (gguf_)
+    return gguf_key.empty() ? std::nullopt : checkpoint_->metadata.integer(prefixed(gguf_key));
   const json* found = json_->find(json_key);
   if (found == nullptr) return std::nullopt;
   if (!found->is_number_integer()) wrong_kind(json_key, *found, "an integer");
   return found->get<int64_t>();
 }
 
-std::optional<double> ConfigReader::number(std::string_view json_key, std::string_view gguf_key) const {
-  if (gguf_) return gguf_key.empty() ? std::nullopt : checkpoint_->metadata.number(prefixed(gguf_key));
+std::optional<double> ConfigReader::number(std::string_view json_key,
+                                           std::string_view gguf_key) const {
+  if (gguf_)
+    return gguf_key.empty() ? std::nullopt : checkpoint_->metadata.number(prefixed(gguf_key));
   const json* found = json_->find(json_key);
   if (found == nullptr) return std::nullopt;
   if (!found->is_number()) wrong_kind(json_key, *found, "a number");
   return found->get<double>();
 }
 
-std::optional<bool> ConfigReader::boolean(std::string_view json_key, std::string_view gguf_key) const {
-  if (gguf_) return gguf_key.empty() ? std::nullopt : checkpoint_->metadata.boolean(prefixed(gguf_key));
+std::optional<bool> ConfigReader::boolean(std::string_view json_key,
+                                          std::string_view gguf_key) const {
+  if (gguf_)
+    return gguf_key.empty() ? std::nullopt : checkpoint_->metadata.boolean(prefixed(gguf_key));
   const json* found = json_->find(json_key);
   if (found == nullptr) return std::nullopt;
   if (!found->is_boolean()) wrong_kind(json_key, *found, "true or false");
   return found->get<bool>();
 }
 
-std::optional<std::string> ConfigReader::text(std::string_view json_key, std::string_view gguf_key) const {
+std::optional<std::string> ConfigReader::text(std::string_view json_key,
+                                              std::string_view gguf_key) const {
   if (gguf_) {
-    const auto found = gguf_key.empty() ? std::nullopt : checkpoint_->metadata.string(prefixed(gguf_key));
+    const auto found =
+        gguf_key.empty() ? std::nullopt : checkpoint_->metadata.string(prefixed(gguf_key));
     return found ? std::optional<std::string>(*found) : std::nullopt;
   }
   const json* found = json_->find(json_key);
@@ -118,13 +130,14 @@ int32_t ConfigReader::size(std::string_view json_key, std::string_view gguf_key)
   const std::string key = gguf_ ? prefixed(gguf_key) : std::string(json_key);
   if (!found) throw Error(ErrorCode::bad_checkpoint, "[config] '" + key + "' is missing");
   if (*found <= 0 || *found > std::numeric_limits<int32_t>::max()) {
-    throw Error(ErrorCode::bad_checkpoint,
-                "[config] '" + key + "' is " + std::to_string(*found) + ", expected a positive 32-bit number");
+    throw Error(ErrorCode::bad_checkpoint, "[config] '" + key + "' is " + std::to_string(*found) +
+                                               ", expected a positive 32-bit number");
   }
   return static_cast<int32_t>(*found);
 }
 
-int32_t ConfigReader::size_or(std::string_view json_key, std::string_view gguf_key, int32_t otherwise) const {
+int32_t ConfigReader::size_or(std::string_view json_key, std::string_view gguf_key,
+                              int32_t otherwise) const {
   return integer(json_key, gguf_key) ? size(json_key, gguf_key) : otherwise;
 }
 
@@ -153,20 +166,24 @@ std::vector<std::string> ConfigReader::gguf_keys() const {
   return keys;
 }
 
-void require_text(const ConfigReader& config, std::string_view json_key, const std::vector<std::string>& allowed) {
+void require_text(const ConfigReader& config, std::string_view json_key,
+                  const std::vector<std::string>& allowed) {
   const auto found = config.text(json_key, "");
   if (!found || std::find(allowed.begin(), allowed.end(), *found) != allowed.end()) return;
   std::string expected;
-  for (const std::string& value : allowed) expected += (expected.empty() ? "'" : ", '") + value + "'";
+  for (const std::string& value : allowed)
+    expected += (expected.empty() ? "'" : ", '") + value + "'";
   unsupported(json_key, "'" + *found + "'", expected);
 }
 
 void require_flag(const ConfigReader& config, std::string_view json_key, bool expected) {
   const auto found = config.boolean(json_key, "");
-  if (found && *found != expected) unsupported(json_key, *found ? "true" : "false", expected ? "true" : "false");
+  if (found && *found != expected)
+    unsupported(json_key, *found ? "true" : "false", expected ? "true" : "false");
 }
 
-void require_number(const ConfigReader& config, std::string_view json_key, std::string_view gguf_key, double expected) {
+void require_number(const ConfigReader& config, std::string_view json_key,
+                    std::string_view gguf_key, double expected) {
   const auto found = config.number(json_key, gguf_key);
   if (!found || *found == expected) return;
   const std::string_view key = config.is_gguf() ? gguf_key : json_key;
@@ -176,9 +193,10 @@ void require_number(const ConfigReader& config, std::string_view json_key, std::
 void require_known_gguf_keys(const ConfigReader& config, const std::vector<std::string>& known) {
   for (const std::string& key : config.gguf_keys()) {
     if (std::find(known.begin(), known.end(), key) == known.end()) {
-      throw Error(ErrorCode::unsupported, "[config] GGUF setting '" + key +
-                                              "' of this architecture is not known to this build and could change "
-                                              "the model's results");
+      throw Error(ErrorCode::unsupported,
+                  "[config] GGUF setting '" + key +
+                      "' of this architecture is not known to this build and could change "
+                      "the model's results");
     }
   }
 }

@@ -53,11 +53,13 @@ class ConfigReader {
 
 /// Throws Error{unsupported} naming key and value unless the value is absent (or null) or equals
 /// one of `allowed`.
-void require_text(const ConfigReader& config, std::string_view json_key, const std::vector<std::string>& allowed);
+void require_text(const ConfigReader& config, std::string_view json_key,
+                  const std::vector<std::string>& allowed);
 /// Throws Error{unsupported} when the boolean is present and differs.
 void require_flag(const ConfigReader& config, std::string_view json_key, bool expected);
 /// Throws Error{unsupported} when the number is present, not null, and differs.
-void require_number(const ConfigReader& config, std::string_view json_key, std::string_view gguf_key, double expected);
+void require_number(const ConfigReader& config, std::string_view json_key,
+                    std::string_view gguf_key, double expected);
 /// Throws Error{unsupported} for a GGUF setting of the architecture that is not in the list.
 void require_known_gguf_keys(const ConfigReader& config, const std::vector<std::string>& known);
 

@@ -7,8 +7,12 @@
 namespace paceline::models {
 namespace {
 
+constexpr int32_t kLayersMax =
+    4096;  // far above any model; bounds what a small hostile file can ask for
+
 int32_t vocab_of(const formats::Checkpoint& checkpoint, const ConfigReader& config) {
-  const blocks::StoredTensor* table = checkpoint.find(stored_name(checkpoint, "model.embed_tokens.weight"));
+  const blocks::StoredTensor* table =
+      checkpoint.find(stored_name(checkpoint, "model.embed_tokens.weight"));
   const auto rows = static_cast<int32_t>(table == nullptr ? 0 : table->rows());
   return config.size_or("vocab_size", "", rows);
 }
@@ -19,14 +23,15 @@ std::vector<int32_t> windows_of(const ConfigReader& config, int32_t layers) {
   const auto types = config.is_gguf() ? std::nullopt : config.texts("layer_types");
   if (!types) return std::vector<int32_t>(static_cast<size_t>(layers), window);
   if (types->size() != static_cast<size_t>(layers)) {
-    throw Error(ErrorCode::bad_checkpoint, "[config] 'layer_types' has " + std::to_string(types->size()) +
+    throw Error(ErrorCode::bad_checkpoint, "[config] 'layer_types' has " +
+                                               std::to_string(types->size()) +
                                                " entries, expected " + std::to_string(layers));
   }
   std::vector<int32_t> windows;
   for (const std::string& type : *types) {
     if (type != "full_attention" && type != "sliding_attention") {
-      throw Error(ErrorCode::unsupported,
-                  "[config] layer type '" + type + "', expected full_attention or sliding_attention");
+      throw Error(ErrorCode::unsupported, "[config] layer type '" + type +
+                                              "', expected full_attention or sliding_attention");
     }
     if (type == "sliding_attention" && window == 0) {
       throw Error(ErrorCode::bad_checkpoint, "[config] sliding layers without 'sliding_window'");
@@ -39,12 +44,13 @@ std::vector<int32_t> windows_of(const ConfigReader& config, int32_t layers) {
 void check_heads(const DecoderConfig& c) {
   if (c.heads % c.kv_heads != 0) {
     throw Error(ErrorCode::bad_checkpoint, "[config] " + std::to_string(c.heads) +
-                                               " query heads are not a multiple of " + std::to_string(c.kv_heads) +
-                                               " key-value heads");
+                                               " query heads are not a multiple of " +
+                                               std::to_string(c.kv_heads) + " key-value heads");
   }
   if (c.rope.dims <= 0 || c.rope.dims % 2 != 0 || c.rope.dims > c.head_dim) {
     throw Error(ErrorCode::bad_checkpoint, "[config] " + std::to_string(c.rope.dims) +
-                                               " rotated features of a head of " + std::to_string(c.head_dim));
+                                               " rotated features of a head of " +
+                                               std::to_string(c.head_dim));
   }
 }
 
@@ -54,10 +60,16 @@ DecoderConfig read_decoder_config(const formats::Checkpoint& checkpoint, const C
                                   const DecoderDefaults& defaults) {
   DecoderConfig c;
   c.layers = config.size("num_hidden_layers", "block_count");
+  if (c.layers > kLayersMax) {
+    throw Error(ErrorCode::bad_checkpoint, "[config] " + std::to_string(c.layers) +
+                                               " layers, expected at most " +
+                                               std::to_string(kLayersMax));
+  }
   c.hidden = config.size("hidden_size", "embedding_length");
   c.intermediate = config.size("intermediate_size", "feed_forward_length");
-  c.heads = defaults.heads > 0 ? config.size_or("num_attention_heads", "attention.head_count", defaults.heads)
-                               : config.size("num_attention_heads", "attention.head_count");
+  c.heads = defaults.heads > 0
+                ? config.size_or("num_attention_heads", "attention.head_count", defaults.heads)
+                : config.size("num_attention_heads", "attention.head_count");
   const int32_t kv_default = defaults.kv_heads > 0 ? defaults.kv_heads : c.heads;
   c.kv_heads = config.size_or("num_key_value_heads", "attention.head_count_kv", kv_default);
   const int32_t dim_default = defaults.head_dim > 0 ? defaults.head_dim : c.hidden / c.heads;
@@ -65,11 +77,13 @@ DecoderConfig read_decoder_config(const formats::Checkpoint& checkpoint, const C
   if (config.is_gguf()) require_number(config, "", "attention.value_length", c.head_dim);
   c.vocab = vocab_of(checkpoint, config);
   c.context = config.size_or("max_position_embeddings", "context_length", 0);
-  c.eps = static_cast<float>(config.number("rms_norm_eps", "attention.layer_norm_rms_epsilon").value_or(defaults.eps));
+  c.eps = static_cast<float>(
+      config.number("rms_norm_eps", "attention.layer_norm_rms_epsilon").value_or(defaults.eps));
   c.attention_scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(c.head_dim)));
   c.rope = read_rope(checkpoint, config, defaults.rope_base, "full_attention");
   if (c.rope.dims == 0) {
-    c.rope.dims = static_cast<int32_t>(c.head_dim * config.number("partial_rotary_factor", "").value_or(1.0));
+    c.rope.dims =
+        static_cast<int32_t>(c.head_dim * config.number("partial_rotary_factor", "").value_or(1.0));
   }
   c.windows = windows_of(config, c.layers);
   c.tied = checkpoint.find(stored_name(checkpoint, "lm_head.weight")) == nullptr;
@@ -88,14 +102,16 @@ Layout decoder_layout(const DecoderConfig& c, const std::vector<std::string>& la
                    {.name = "lm_head.weight", .shape = {c.vocab, h}, .optional = true}};
   for (int32_t i = 0; i < c.layers; ++i) {
     const std::string p = layer_prefix(i);
-    layout.insert(layout.end(), {{.name = p + "self_attn.q_proj.weight", .shape = {q, h}},
-                                 {.name = p + "self_attn.k_proj.weight", .shape = {kv, h}},
-                                 {.name = p + "self_attn.v_proj.weight", .shape = {kv, h}},
-                                 {.name = p + "self_attn.o_proj.weight", .shape = {h, q}},
-                                 {.name = p + "mlp.gate_proj.weight", .shape = {c.intermediate, h}},
-                                 {.name = p + "mlp.up_proj.weight", .shape = {c.intermediate, h}},
-                                 {.name = p + "mlp.down_proj.weight", .shape = {h, c.intermediate}}});
-    for (const std::string& norm : layer_norms) layout.push_back({.name = p + norm + ".weight", .shape = {h}});
+    layout.insert(layout.end(),
+                  {{.name = p + "self_attn.q_proj.weight", .shape = {q, h}},
+                   {.name = p + "self_attn.k_proj.weight", .shape = {kv, h}},
+                   {.name = p + "self_attn.v_proj.weight", .shape = {kv, h}},
+                   {.name = p + "self_attn.o_proj.weight", .shape = {h, q}},
+                   {.name = p + "mlp.gate_proj.weight", .shape = {c.intermediate, h}},
+                   {.name = p + "mlp.up_proj.weight", .shape = {c.intermediate, h}},
+                   {.name = p + "mlp.down_proj.weight", .shape = {h, c.intermediate}}});
+    for (const std::string& norm : layer_norms)
+      layout.push_back({.name = p + norm + ".weight", .shape = {h}});
   }
   return layout;
 }

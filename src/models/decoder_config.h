@@ -44,8 +44,8 @@ DecoderConfig read_decoder_config(const formats::Checkpoint& checkpoint, const C
 
 /// Rope of the layers whose settings stand at the top level, in rope_scaling or in
 /// rope_parameters[.layer_type].
-nn::RopeConfig read_rope(const formats::Checkpoint& checkpoint, const ConfigReader& config, double default_base,
-                         const std::string& layer_type);
+nn::RopeConfig read_rope(const formats::Checkpoint& checkpoint, const ConfigReader& config,
+                         double default_base, const std::string& layer_type);
 
 /// GGUF settings (without the architecture prefix) that read_decoder_config() honours or that
 /// change nothing.

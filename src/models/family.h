@@ -15,7 +15,8 @@ using Progress = std::function<void(double)>;
 /// One architecture: how to recognise it, what it reads, how to build it.
 struct Family {
   std::string name;
-  std::vector<std::string> model_types;  ///< config.json model_type and GGUF general.architecture values
+  std::vector<std::string>
+      model_types;  ///< config.json model_type and GGUF general.architecture values
   Layout (*layout)(const formats::Checkpoint&);
   std::unique_ptr<Model> (*load)(const formats::Checkpoint&, const ModelOptions&, const Progress&);
 };

@@ -11,7 +11,6 @@ namespace {
 
 void refuse_unhandled(const ConfigReader& config) {
   require_text(config, "hidden_act", {"silu", "swish"});
-  require_flag(config, "mlp_bias", false);
   require_flag(config, "rope_traditional", false);
   require_number(config, "num_local_experts", "expert_count", 0);
   require_number(config, "num_experts", "", 0);
@@ -32,11 +31,17 @@ Layout layout(const formats::Checkpoint& checkpoint) {
   const int64_t q = int64_t{c.heads} * c.head_dim;
   const int64_t kv = int64_t{c.kv_heads} * c.head_dim;
   for (int32_t i = 0; i < c.layers; ++i) {
-    const std::string p = layer_prefix(i) + "self_attn.";
-    tensors.insert(tensors.end(), {{.name = p + "q_proj.bias", .shape = {q}, .optional = true},
-                                   {.name = p + "k_proj.bias", .shape = {kv}, .optional = true},
-                                   {.name = p + "v_proj.bias", .shape = {kv}, .optional = true},
-                                   {.name = p + "o_proj.bias", .shape = {c.hidden}, .optional = true}});
+    const std::string p = layer_prefix(i);
+    const auto bias = [&](const char* name, int64_t size) {
+      tensors.push_back({.name = p + name + ".bias", .shape = {size}, .optional = true});
+    };
+    bias("self_attn.q_proj", q);
+    bias("self_attn.k_proj", kv);
+    bias("self_attn.v_proj", kv);
+    bias("self_attn.o_proj", c.hidden);
+    bias("mlp.gate_proj", c.intermediate);
+    bias("mlp.up_proj", c.intermediate);
+    bias("mlp.down_proj", c.hidden);
   }
   return tensors;
 }
@@ -47,7 +52,8 @@ std::vector<int32_t> paired_rows(int32_t heads, int32_t head_dim) {
   std::vector<int32_t> rows;
   for (int32_t head = 0; head < heads; ++head) {
     for (int32_t half = 0; half < 2; ++half) {
-      for (int32_t pair = 0; pair < head_dim / 2; ++pair) rows.push_back(head * head_dim + 2 * pair + half);
+      for (int32_t pair = 0; pair < head_dim / 2; ++pair)
+        rows.push_back(head * head_dim + 2 * pair + half);
     }
   }
   return rows;
@@ -58,20 +64,24 @@ std::unique_ptr<Model> load(const formats::Checkpoint& checkpoint, const ModelOp
   const DecoderConfig c = read_config(checkpoint);
   const bool paired = checkpoint.source == formats::Source::gguf;
   if (paired && c.rope.dims != c.head_dim) {
-    throw Error(ErrorCode::unsupported, "[llama] GGUF with " + std::to_string(c.rope.dims) + " rotated features of " +
-                                            std::to_string(c.head_dim) + " per head");
+    throw Error(ErrorCode::unsupported, "[llama] GGUF with " + std::to_string(c.rope.dims) +
+                                            " rotated features of " + std::to_string(c.head_dim) +
+                                            " per head");
   }
   Weights weights(checkpoint, layout(checkpoint), options.context, progress);
   const kernels::RopeSpecPtr rope = nn::make_rope(c.rope);
   const auto q_rows = paired ? paired_rows(c.heads, c.head_dim) : std::vector<int32_t>{};
   const auto k_rows = paired ? paired_rows(c.kv_heads, c.head_dim) : std::vector<int32_t>{};
   return load_pre_norm_decoder(weights, c, options, [&](int32_t layer) {
-    return load_attention(weights, {.config = c, .layer = layer, .rope = rope, .q_rows = q_rows, .k_rows = k_rows});
+    return load_attention(
+        weights, {.config = c, .layer = layer, .rope = rope, .q_rows = q_rows, .k_rows = k_rows});
   });
 }
 
 }  // namespace
 
-Family llama_family() { return {.name = "llama", .model_types = {"llama", "mistral"}, .layout = layout, .load = load}; }
+Family llama_family() {
+  return {.name = "llama", .model_types = {"llama", "mistral"}, .layout = layout, .load = load};
+}
 
 }  // namespace paceline::models

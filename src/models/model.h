@@ -17,8 +17,9 @@
 namespace paceline::models {
 
 struct ForwardResult {
-  mlx::core::array hidden;                       ///< [T, H] f32, after the final norm
-  std::map<std::string, mlx::core::array> taps;  ///< what was asked for at load: "pre_norm", "layer.N"
+  mlx::core::array hidden;  ///< [T, H] f32, after the final norm
+  std::map<std::string, mlx::core::array>
+      taps;  ///< what was asked for at load: "pre_norm", "layer.N"
 };
 
 /// A loaded model. Engine thread only.
@@ -50,12 +51,13 @@ struct ModelOptions {
 /// architectures (naming the known ones) and for config values that change the maths and are not
 /// handled, Error{bad_checkpoint} for missing or mis-shaped tensors. `progress`, if set, is called
 /// with the fraction done.
-std::unique_ptr<Model> load_model(const formats::Checkpoint& checkpoint, const ModelOptions& options,
+std::unique_ptr<Model> load_model(const formats::Checkpoint& checkpoint,
+                                  const ModelOptions& options,
                                   const std::function<void(double)>& progress = {});
 
 struct TensorReport {
-  bool known = false;                   ///< the file's architecture is one of ours
-  std::string architecture;             ///< the one compared with: the file's own or the nearest known; may be empty
+  std::string
+      architecture;  ///< the one compared with: the file's own or the nearest known; may be empty
   std::vector<std::string> missing;     ///< names the architecture expects
   std::vector<std::string> extra;       ///< names nobody reads
   std::vector<std::string> mis_shaped;  ///< "name: found [..], expected [..]"
@@ -65,5 +67,7 @@ TensorReport check_tensors(const formats::Checkpoint& checkpoint);
 
 /// Names of the known architectures ("llama", ...).
 std::vector<std::string> architectures();
+/// Whether load_model() knows a general.architecture or model_type.
+bool is_supported(const std::string& architecture);
 
 }  // namespace paceline::models

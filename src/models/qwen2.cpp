@@ -39,12 +39,15 @@ std::unique_ptr<Model> load(const formats::Checkpoint& checkpoint, const ModelOp
   Weights weights(checkpoint, layout(checkpoint), options.context, progress);
   const kernels::RopeSpecPtr rope = nn::make_rope(c.rope);
   return load_pre_norm_decoder(weights, c, options, [&](int32_t layer) {
-    return load_attention(weights, {.config = c, .layer = layer, .rope = rope, .q_rows = {}, .k_rows = {}});
+    return load_attention(weights,
+                          {.config = c, .layer = layer, .rope = rope, .q_rows = {}, .k_rows = {}});
   });
 }
 
 }  // namespace
 
-Family qwen2_family() { return {.name = "qwen2", .model_types = {"qwen2"}, .layout = layout, .load = load}; }
+Family qwen2_family() {
+  return {.name = "qwen2", .model_types = {"qwen2"}, .layout = layout, .load = load};
+}
 
 }  // namespace paceline::models

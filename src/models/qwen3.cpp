@@ -38,8 +38,8 @@ std::unique_ptr<Model> load(const formats::Checkpoint& checkpoint, const ModelOp
   Weights weights(checkpoint, layout(checkpoint), options.context, progress);
   const kernels::RopeSpecPtr rope = nn::make_rope(c.rope);
   return load_pre_norm_decoder(weights, c, options, [&](int32_t layer) {
-    nn::Attention attention =
-        load_attention(weights, {.config = c, .layer = layer, .rope = rope, .q_rows = {}, .k_rows = {}});
+    nn::Attention attention = load_attention(
+        weights, {.config = c, .layer = layer, .rope = rope, .q_rows = {}, .k_rows = {}});
     attention.q_norm = load_norm(weights, layer_prefix(layer) + "self_attn.q_norm", c.eps, 0.0F);
     attention.k_norm = load_norm(weights, layer_prefix(layer) + "self_attn.k_norm", c.eps, 0.0F);
     return attention;
@@ -48,6 +48,8 @@ std::unique_ptr<Model> load(const formats::Checkpoint& checkpoint, const ModelOp
 
 }  // namespace
 
-Family qwen3_family() { return {.name = "qwen3", .model_types = {"qwen3"}, .layout = layout, .load = load}; }
+Family qwen3_family() {
+  return {.name = "qwen3", .model_types = {"qwen3"}, .layout = layout, .load = load};
+}
 
 }  // namespace paceline::models

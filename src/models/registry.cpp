@@ -10,7 +10,9 @@
 namespace paceline::models {
 namespace {
 
-std::vector<Family> families() { return {llama_family(), qwen2_family(), qwen3_family(), gemma3_family()}; }
+std::vector<Family> families() {
+  return {llama_family(), qwen2_family(), qwen3_family(), gemma3_family()};
+}
 
 const Family* find_family(const std::vector<Family>& all, const std::string& architecture) {
   for (const Family& family : all) {
@@ -28,7 +30,8 @@ TensorReport nearest_report(const std::vector<Family>& all, const formats::Check
   for (const Family& family : all) {
     try {
       TensorReport report = compare(checkpoint, family.layout(checkpoint));
-      const size_t difference = report.missing.size() + report.extra.size() + report.mis_shaped.size();
+      const size_t difference =
+          report.missing.size() + report.extra.size() + report.mis_shaped.size();
       if (difference >= best_difference) continue;
       best_difference = difference;
       best = std::move(report);
@@ -48,15 +51,20 @@ std::vector<std::string> architectures() {
   return names;
 }
 
-std::unique_ptr<Model> load_model(const formats::Checkpoint& checkpoint, const ModelOptions& options,
+bool is_supported(const std::string& architecture) {
+  return find_family(families(), architecture) != nullptr;
+}
+
+std::unique_ptr<Model> load_model(const formats::Checkpoint& checkpoint,
+                                  const ModelOptions& options,
                                   const std::function<void(double)>& progress) {
   const std::vector<Family> all = families();
   const Family* family = find_family(all, checkpoint.architecture);
   if (family == nullptr) {
     std::string known;
     for (const Family& candidate : all) known += (known.empty() ? "" : ", ") + candidate.name;
-    throw Error(ErrorCode::unsupported,
-                "[models] architecture '" + checkpoint.architecture + "', expected one of " + known);
+    throw Error(ErrorCode::unsupported, "[models] architecture '" + checkpoint.architecture +
+                                            "', expected one of " + known);
   }
   return family->load(checkpoint, options, progress);
 }
@@ -69,7 +77,6 @@ TensorReport check_tensors(const formats::Checkpoint& checkpoint) {
   if (family != nullptr) {
     report = compare(checkpoint, family->layout(checkpoint));
     name = family->name;
-    report.known = true;
   } else {
     report = nearest_report(all, checkpoint, name);
   }

@@ -13,16 +13,16 @@ nn::RopeKind parse_kind(const std::string& text) {
   if (text == "linear") return nn::RopeKind::linear;
   if (text == "llama3") return nn::RopeKind::banded;
   if (text == "yarn") return nn::RopeKind::yarn;
-  throw Error(ErrorCode::unsupported,
-              "[config] rope scaling '" + text + "', expected one of default, linear, llama3, yarn");
+  throw Error(ErrorCode::unsupported, "[config] rope scaling '" + text +
+                                          "', expected one of default, linear, llama3, yarn");
 }
 
 /// Scaling settings as config.json states them in rope_scaling or rope_parameters.
 void read_scaling(const ConfigReader& s, nn::RopeConfig& rope) {
   rope.kind = parse_kind(s.text("rope_type", "").value_or(s.text("type", "").value_or("")));
   rope.factor = s.number("factor", "").value_or(1.0);
-  rope.original_context =
-      s.number("original_max_position_embeddings", "").value_or(rope.kind == nn::RopeKind::banded ? 8192 : 4096);
+  rope.original_context = s.number("original_max_position_embeddings", "")
+                              .value_or(rope.kind == nn::RopeKind::banded ? 8192 : 4096);
   rope.low_freq_factor = s.number("low_freq_factor", "").value_or(1.0);
   rope.high_freq_factor = s.number("high_freq_factor", "").value_or(4.0);
   rope.beta_fast = s.number("beta_fast", "").value_or(32.0);
@@ -33,18 +33,21 @@ void read_scaling(const ConfigReader& s, nn::RopeConfig& rope) {
 }
 
 /// GGUF bakes llama3 scaling into the tensor rope_freqs: one divisor per pair.
-void read_gguf_scaling(const formats::Checkpoint& checkpoint, const ConfigReader& config, nn::RopeConfig& rope) {
+void read_gguf_scaling(const formats::Checkpoint& checkpoint, const ConfigReader& config,
+                       nn::RopeConfig& rope) {
   rope.dims = config.size_or("", "rope.dimension_count", 0);
   const std::string kind = config.text("", "rope.scaling.type").value_or("none");
   if (kind != "none") {
     rope.kind = parse_kind(kind);
     rope.factor = config.number("", "rope.scaling.factor").value_or(1.0);
-    rope.original_context = config.number("", "rope.scaling.original_context_length").value_or(4096);
+    rope.original_context =
+        config.number("", "rope.scaling.original_context_length").value_or(4096);
     rope.beta_fast = config.number("", "rope.scaling.yarn_beta_fast").value_or(32.0);
     rope.beta_slow = config.number("", "rope.scaling.yarn_beta_slow").value_or(1.0);
     // GGUF's factor multiplies what yarn gives; config.json's replaces it.
     const std::optional<double> magnitude = config.number("", "rope.scaling.attn_factor");
-    if (magnitude && kind == "yarn") rope.attention_factor = *magnitude * (0.1 * std::log(rope.factor) + 1.0);
+    if (magnitude && kind == "yarn")
+      rope.attention_factor = *magnitude * (0.1 * std::log(rope.factor) + 1.0);
   }
   const blocks::StoredTensor* divisors = checkpoint.find("rope_freqs.weight");
   if (divisors == nullptr) return;
@@ -52,15 +55,16 @@ void read_gguf_scaling(const formats::Checkpoint& checkpoint, const ConfigReader
   blocks::decode_rows(*divisors, 0, divisors->rows(), values);
   rope.divisors.assign(values.begin(), values.end());
   if (rope.dims != 0 && rope.divisors.size() != static_cast<size_t>(rope.dims / 2)) {
-    throw Error(ErrorCode::bad_checkpoint, "[gguf] tensor 'rope_freqs.weight' has " + std::to_string(values.size()) +
-                                               " values, expected " + std::to_string(rope.dims / 2));
+    throw Error(ErrorCode::bad_checkpoint,
+                "[gguf] tensor 'rope_freqs.weight' has " + std::to_string(values.size()) +
+                    " values, expected " + std::to_string(rope.dims / 2));
   }
 }
 
 }  // namespace
 
-nn::RopeConfig read_rope(const formats::Checkpoint& checkpoint, const ConfigReader& config, double default_base,
-                         const std::string& layer_type) {
+nn::RopeConfig read_rope(const formats::Checkpoint& checkpoint, const ConfigReader& config,
+                         double default_base, const std::string& layer_type) {
   nn::RopeConfig rope;
   rope.base = config.number("rope_theta", "rope.freq_base").value_or(default_base);
   if (config.is_gguf()) {

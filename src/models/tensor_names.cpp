@@ -33,7 +33,8 @@ constexpr std::array kLayerParts = {
 /// post_attention_layernorm is the norm before the MLP in most families, the norm after attention
 /// in Gemma: GGUF calls the first ffn_norm and the second post_attention_norm.
 std::string_view post_attention_name(const formats::Checkpoint& checkpoint) {
-  return checkpoint.find("blk.0.post_attention_norm.weight") != nullptr ? "post_attention_norm" : "ffn_norm";
+  return checkpoint.find("blk.0.post_attention_norm.weight") != nullptr ? "post_attention_norm"
+                                                                        : "ffn_norm";
 }
 
 std::string gguf_name(const formats::Checkpoint& checkpoint, std::string_view name) {
@@ -49,7 +50,8 @@ std::string gguf_name(const formats::Checkpoint& checkpoint, std::string_view na
   const size_t last = name.rfind('.');  // ".weight" or ".bias"
   const std::string_view part = name.substr(0, last);
   const std::string suffix(name.substr(last));
-  if (part == "post_attention_layernorm") return prefix + std::string(post_attention_name(checkpoint)) + suffix;
+  if (part == "post_attention_layernorm")
+    return prefix + std::string(post_attention_name(checkpoint)) + suffix;
   for (const auto& [hf, gguf] : kLayerParts) {
     if (part == hf) return prefix + std::string(gguf) + suffix;
   }
@@ -77,7 +79,8 @@ std::string folder_name(const formats::Checkpoint& checkpoint, const std::string
 }  // namespace
 
 std::string stored_name(const formats::Checkpoint& checkpoint, const std::string& name) {
-  return checkpoint.source == formats::Source::gguf ? gguf_name(checkpoint, name) : folder_name(checkpoint, name);
+  return checkpoint.source == formats::Source::gguf ? gguf_name(checkpoint, name)
+                                                    : folder_name(checkpoint, name);
 }
 
 }  // namespace paceline::models

@@ -25,7 +25,8 @@ bool is_ignorable(const std::string& name) {
 std::string first_of(const std::vector<std::string>& names) {
   constexpr size_t kShown = 5;
   std::string text;
-  for (size_t i = 0; i < std::min(kShown, names.size()); ++i) text += (i == 0 ? "" : "; ") + names[i];
+  for (size_t i = 0; i < std::min(kShown, names.size()); ++i)
+    text += (i == 0 ? "" : "; ") + names[i];
   if (names.size() > kShown) text += "; and " + std::to_string(names.size() - kShown) + " more";
   return text;
 }
@@ -52,12 +53,13 @@ TensorReport compare(const formats::Checkpoint& checkpoint, const Layout& layout
   return report;
 }
 
-Weights::Weights(const formats::Checkpoint& checkpoint, const Layout& layout, kernels::Context context,
-                 std::function<void(double)> progress)
+Weights::Weights(const formats::Checkpoint& checkpoint, const Layout& layout,
+                 kernels::Context context, std::function<void(double)> progress)
     : checkpoint_(checkpoint), context_(std::move(context)), progress_(std::move(progress)) {
   const TensorReport report = compare(checkpoint, layout);
   if (!report.missing.empty()) {
-    throw Error(ErrorCode::bad_checkpoint, "[weights] missing tensors: " + first_of(report.missing));
+    throw Error(ErrorCode::bad_checkpoint,
+                "[weights] missing tensors: " + first_of(report.missing));
   }
   if (!report.mis_shaped.empty()) {
     throw Error(ErrorCode::bad_checkpoint, "[weights] tensor " + first_of(report.mis_shaped));
@@ -67,7 +69,9 @@ Weights::Weights(const formats::Checkpoint& checkpoint, const Layout& layout, ke
   }
 }
 
-bool Weights::has(const std::string& name) const { return checkpoint_.find(stored_name(checkpoint_, name)) != nullptr; }
+bool Weights::has(const std::string& name) const {
+  return checkpoint_.find(stored_name(checkpoint_, name)) != nullptr;
+}
 
 const blocks::StoredTensor& Weights::stored(const std::string& name) const {
   const blocks::StoredTensor* tensor = checkpoint_.find(stored_name(checkpoint_, name));
@@ -78,7 +82,10 @@ const blocks::StoredTensor& Weights::stored(const std::string& name) const {
 void Weights::advance(const blocks::StoredTensor& tensor) {
   bytes_done_ += static_cast<int64_t>(tensor.data.size());
   parameters_ += tensor.values();
-  if (progress_) progress_(bytes_total_ > 0 ? static_cast<double>(bytes_done_) / static_cast<double>(bytes_total_) : 1);
+  if (progress_)
+    progress_(bytes_total_ > 0
+                  ? static_cast<double>(bytes_done_) / static_cast<double>(bytes_total_)
+                  : 1);
 }
 
 kernels::LinearWeight Weights::matrix(const std::string& name, std::span<const int32_t> row_order) {
@@ -89,7 +96,8 @@ kernels::LinearWeight Weights::matrix(const std::string& name, std::span<const i
   return weight;
 }
 
-std::optional<mlx::core::array> Weights::vector(const std::string& name, std::span<const int32_t> row_order) {
+std::optional<mlx::core::array> Weights::vector(const std::string& name,
+                                                std::span<const int32_t> row_order) {
   if (!has(name)) return std::nullopt;
   const blocks::StoredTensor& tensor = stored(name);
   const auto size = static_cast<size_t>(tensor.values());
@@ -97,7 +105,8 @@ std::optional<mlx::core::array> Weights::vector(const std::string& name, std::sp
   blocks::decode_rows(tensor, 0, tensor.rows(), values);
   std::vector<float> ordered(values);
   PACELINE_ASSERT(row_order.empty() || row_order.size() == size);
-  for (size_t i = 0; i < row_order.size(); ++i) ordered[i] = values[static_cast<size_t>(row_order[i])];
+  for (size_t i = 0; i < row_order.size(); ++i)
+    ordered[i] = values[static_cast<size_t>(row_order[i])];
   resident_bytes_ += static_cast<int64_t>(size * sizeof(float));
   advance(tensor);
   return mlx::core::array(ordered.data(), {static_cast<int>(size)}, mlx::core::float32);

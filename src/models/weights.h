@@ -44,7 +44,8 @@ class Weights {
   /// Weight matrix "NAME.weight". `row_order`: see kernels::LinearWeight::pack.
   kernels::LinearWeight matrix(const std::string& name, std::span<const int32_t> row_order = {});
   /// One-dimensional tensor as f32, or nullopt when absent.
-  std::optional<mlx::core::array> vector(const std::string& name, std::span<const int32_t> row_order = {});
+  std::optional<mlx::core::array> vector(const std::string& name,
+                                         std::span<const int32_t> row_order = {});
   /// "NAME.weight" and, where present, "NAME.bias".
   nn::Linear linear(const std::string& name, std::span<const int32_t> row_order = {});
   /// vector() of a tensor that the layout requires.

@@ -13,8 +13,9 @@ mx::array RmsNorm::operator()(const kernels::Context& ctx, const mx::array& x,
   return kernels::rms_norm(ctx, x, weight, eps, offset, residual);
 }
 
-mx::array Attention::operator()(const kernels::Context& ctx, const state::Batch& batch, state::StateStore& store,
-                                int32_t layer, const mx::array& x, const std::optional<mx::array>& residual) const {
+mx::array Attention::operator()(const kernels::Context& ctx, const state::Batch& batch,
+                                state::StateStore& store, int32_t layer, const mx::array& x,
+                                const std::optional<mx::array>& residual) const {
   const int32_t tokens = batch.token_count();
   mx::array queries = mx::reshape(q(ctx, x), {tokens, heads, head_dim});
   mx::array keys = mx::reshape(k(ctx, x), {tokens, kv_heads, head_dim});

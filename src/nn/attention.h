@@ -36,8 +36,8 @@ struct Attention {
   kernels::AttendSpec spec;
 
   /// x [T, H] (normed) -> [T, H], plus `residual` if given. `layer` indexes the state.
-  mlx::core::array operator()(const kernels::Context& ctx, const state::Batch& batch, state::StateStore& store,
-                              int32_t layer, const mlx::core::array& x,
+  mlx::core::array operator()(const kernels::Context& ctx, const state::Batch& batch,
+                              state::StateStore& store, int32_t layer, const mlx::core::array& x,
                               const std::optional<mlx::core::array>& residual) const;
 };
 

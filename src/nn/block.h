@@ -13,8 +13,9 @@ namespace paceline::nn {
 class Block {
  public:
   virtual ~Block() = default;
-  virtual mlx::core::array forward(const kernels::Context& ctx, const state::Batch& batch, state::StateStore& store,
-                                   int32_t layer, const mlx::core::array& x) const = 0;
+  virtual mlx::core::array forward(const kernels::Context& ctx, const state::Batch& batch,
+                                   state::StateStore& store, int32_t layer,
+                                   const mlx::core::array& x) const = 0;
 };
 
 /// h = x + attention(norm(x)); h + mlp(norm(h)).
@@ -25,8 +26,9 @@ struct PreNormBlock final : Block {
   GatedMlp mlp;
 
   PreNormBlock(RmsNorm attention_norm, Attention attention, RmsNorm mlp_norm, GatedMlp mlp);
-  mlx::core::array forward(const kernels::Context& ctx, const state::Batch& batch, state::StateStore& store,
-                           int32_t layer, const mlx::core::array& x) const override;
+  mlx::core::array forward(const kernels::Context& ctx, const state::Batch& batch,
+                           state::StateStore& store, int32_t layer,
+                           const mlx::core::array& x) const override;
 };
 
 /// h = x + norm(attention(norm(x))); h + norm(mlp(norm(h))).
@@ -39,8 +41,9 @@ struct SandwichBlock final : Block {
   GatedMlp mlp;
 
   SandwichBlock(Norms norms, Attention attention, GatedMlp mlp);
-  mlx::core::array forward(const kernels::Context& ctx, const state::Batch& batch, state::StateStore& store,
-                           int32_t layer, const mlx::core::array& x) const override;
+  mlx::core::array forward(const kernels::Context& ctx, const state::Batch& batch,
+                           state::StateStore& store, int32_t layer,
+                           const mlx::core::array& x) const override;
 };
 
 }  // namespace paceline::nn

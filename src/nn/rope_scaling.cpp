@@ -17,8 +17,8 @@ double banded_period(const RopeConfig& c, double period) {
   const double wavelength = kTwoPi * period;
   if (wavelength > c.original_context / c.low_freq_factor) return period * c.factor;
   if (wavelength < c.original_context / c.high_freq_factor) return period;
-  const double smooth =
-      (c.original_context / wavelength - c.low_freq_factor) / (c.high_freq_factor - c.low_freq_factor);
+  const double smooth = (c.original_context / wavelength - c.low_freq_factor) /
+                        (c.high_freq_factor - c.low_freq_factor);
   return period / ((1.0 - smooth) / c.factor + smooth);
 }
 
@@ -38,7 +38,9 @@ double yarn_period(const RopeConfig& c, int32_t pair, double period) {
 }
 
 double yarn_magnitude(const RopeConfig& c) {
-  const auto growth = [&](double mscale) { return c.factor > 1.0 ? 0.1 * mscale * std::log(c.factor) + 1.0 : 1.0; };
+  const auto growth = [&](double mscale) {
+    return c.factor > 1.0 ? 0.1 * mscale * std::log(c.factor) + 1.0 : 1.0;
+  };
   return growth(c.mscale) / growth(c.mscale_all_dim);
 }
 

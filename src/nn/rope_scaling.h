@@ -25,7 +25,7 @@ struct RopeConfig {
   double original_context = 0;                                                   ///< banded, yarn
   double low_freq_factor = 1.0, high_freq_factor = 4.0;                          ///< banded
   double beta_fast = 32.0, beta_slow = 1.0, mscale = 1.0, mscale_all_dim = 0.0;  ///< yarn
-  std::optional<double> attention_factor;                                        ///< yarn: replaces the magnitude
+  std::optional<double> attention_factor;  ///< yarn: replaces the magnitude
   std::vector<double> divisors;  ///< [dims / 2]; frequencies are divided by them (GGUF rope_freqs)
 };
 

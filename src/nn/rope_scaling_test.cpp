@@ -24,8 +24,11 @@ TEST_CASE("rope linear scaling divides every frequency") {
 }
 
 TEST_CASE("rope banded scaling keeps short and stretches long wavelengths") {
-  const RopeConfig config{
-      .dims = 128, .base = 500000.0, .kind = RopeKind::banded, .factor = 8.0, .original_context = 8192.0};
+  const RopeConfig config{.dims = 128,
+                          .base = 500000.0,
+                          .kind = RopeKind::banded,
+                          .factor = 8.0,
+                          .original_context = 8192.0};
   const auto scaled = make_rope(config);
   const auto plain = make_rope({.dims = 128, .base = 500000.0});
   CHECK(scaled->inverse_frequencies[0] == plain->inverse_frequencies[0]);
@@ -41,8 +44,11 @@ TEST_CASE("rope banded scaling keeps short and stretches long wavelengths") {
 }
 
 TEST_CASE("rope yarn mixes frequencies and raises the magnitude") {
-  const auto spec =
-      make_rope({.dims = 64, .base = 10000.0, .kind = RopeKind::yarn, .factor = 4.0, .original_context = 4096.0});
+  const auto spec = make_rope({.dims = 64,
+                               .base = 10000.0,
+                               .kind = RopeKind::yarn,
+                               .factor = 4.0,
+                               .original_context = 4096.0});
   const auto plain = make_rope({.dims = 64, .base = 10000.0});
   CHECK(spec->inverse_frequencies[0] == doctest::Approx(plain->inverse_frequencies[0]));
   CHECK(spec->inverse_frequencies[31] == doctest::Approx(plain->inverse_frequencies[31] / 4.0));

@@ -28,7 +28,8 @@ kernels::RowTablePtr make_table(const std::vector<BatchRow>& rows) {
 
 std::vector<int32_t> concatenate_tokens(const std::vector<BatchRow>& rows) {
   std::vector<int32_t> tokens;
-  for (const BatchRow& row : rows) tokens.insert(tokens.end(), row.tokens.begin(), row.tokens.end());
+  for (const BatchRow& row : rows)
+    tokens.insert(tokens.end(), row.tokens.begin(), row.tokens.end());
   return tokens;
 }
 
@@ -40,7 +41,8 @@ std::vector<int32_t> make_positions(const kernels::RowTable& table) {
   return positions;
 }
 
-std::vector<int32_t> flat_wanted(const std::vector<BatchRow>& rows, const kernels::RowTable& table) {
+std::vector<int32_t> flat_wanted(const std::vector<BatchRow>& rows,
+                                 const kernels::RowTable& table) {
   std::vector<int32_t> wanted;
   for (size_t r = 0; r < rows.size(); ++r) {
     for (const int32_t offset : rows[r].wanted) {
@@ -67,7 +69,8 @@ Batch::Batch(std::vector<BatchRow> rows)
   }
 }
 
-const mlx::core::array& Batch::memo(const std::string& key, const std::function<mlx::core::array()>& make) const {
+const mlx::core::array& Batch::memo(const std::string& key,
+                                    const std::function<mlx::core::array()>& make) const {
   const auto found = memo_.find(key);
   if (found != memo_.end()) return found->second;
   return memo_.emplace(key, make()).first->second;

@@ -38,7 +38,8 @@ class Batch {
 
   /// Per-forward cache of derived values (masks, rope tables), keyed by a value that holds
   /// everything they depend on.
-  const mlx::core::array& memo(const std::string& key, const std::function<mlx::core::array()>& make) const;
+  const mlx::core::array& memo(const std::string& key,
+                               const std::function<mlx::core::array()>& make) const;
 
  private:
   std::vector<BatchRow> rows_;

@@ -9,8 +9,9 @@
 namespace paceline::state {
 namespace {
 
-constexpr int64_t kAlignment = 64;                // one cache line, one 512-bit vector
-constexpr int64_t kSlabBytes = int64_t{1} << 20;  // small models should not pay for pages they never touch
+constexpr int64_t kAlignment = 64;  // one cache line, one 512-bit vector
+constexpr int64_t kSlabBytes = int64_t{1}
+                               << 20;  // small models should not pay for pages they never touch
 
 int64_t round_up(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 

@@ -43,7 +43,9 @@ class PagePool {
   Page take();
   int64_t page_bytes() const { return page_bytes_; }
   int64_t pages_in_use() const { return in_use_; }
-  int64_t bytes_allocated() const { return static_cast<int64_t>(slabs_.size()) * slab_pages_ * page_bytes_; }
+  int64_t bytes_allocated() const {
+    return static_cast<int64_t>(slabs_.size()) * slab_pages_ * page_bytes_;
+  }
 
  private:
   friend class Page;

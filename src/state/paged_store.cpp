@@ -36,7 +36,8 @@ struct PagedLayers final : Sequence::Layers {
   int32_t truncate_floor() const override {
     int32_t floor = 0;
     for (size_t i = 0; i < tables.size(); ++i) {
-      if (tables[i].first_position > 0) floor = std::max(floor, tables[i].first_position + spec[i].window - 1);
+      if (tables[i].first_position > 0)
+        floor = std::max(floor, tables[i].first_position + spec[i].window - 1);
     }
     return floor;
   }
@@ -49,13 +50,16 @@ class PagedHistory final : public KvHistory {
 
   std::vector<mx::array> effects() const override { return {effect_}; }
 
-  mx::array attend(const Batch& batch, const mx::array& q, const kernels::AttendSpec& spec) const override {
+  mx::array attend(const Batch& batch, const mx::array& q,
+                   const kernels::AttendSpec& spec) const override {
     return kernels::attend(ctx_, q, effect_, batch.row_table(), desc_, spec);
   }
 
   Rows materialize(const Batch& /*batch*/, int32_t row) const override {
     std::vector<mx::array> kv = kernels::kv_gather(ctx_, effect_, row, desc_);
-    return {.keys = kv[0], .values = kv[1], .first_position = desc_->rows[static_cast<size_t>(row)].live_begin};
+    return {.keys = kv[0],
+            .values = kv[1],
+            .first_position = desc_->rows[static_cast<size_t>(row)].live_begin};
   }
 
  private:
@@ -69,10 +73,12 @@ class PagedStore final : public StateStore::Impl {
   PagedStore(const StateSpec& spec, const StoreOptions& options, kernels::Context ctx)
       : spec_(spec), options_(options), ctx_(std::move(ctx)) {
     for (const LayerSpec& layer : spec_) {
-      const int64_t per_token = int64_t{options_.page_tokens} * layer.kv_heads * element_bytes(options_.encoding);
-      pools_.push_back(layer.kind == LayerKind::none
-                           ? nullptr
-                           : std::make_unique<PagePool>(per_token * layer.key_dim, per_token * layer.value_dim));
+      const int64_t per_token =
+          int64_t{options_.page_tokens} * layer.kv_heads * element_bytes(options_.encoding);
+      pools_.push_back(
+          layer.kind == LayerKind::none
+              ? nullptr
+              : std::make_unique<PagePool>(per_token * layer.key_dim, per_token * layer.value_dim));
     }
   }
 
@@ -96,8 +102,10 @@ class PagedStore final : public StateStore::Impl {
     }
   }
 
-  KvHistoryPtr update(int32_t layer, const Batch& batch, const mx::array& k, const mx::array& v) override {
-    const auto desc = std::make_shared<const kernels::KvDesc>(describe(static_cast<size_t>(layer), batch));
+  KvHistoryPtr update(int32_t layer, const Batch& batch, const mx::array& k,
+                      const mx::array& v) override {
+    const auto desc =
+        std::make_shared<const kernels::KvDesc>(describe(static_cast<size_t>(layer), batch));
     mx::array effect = kernels::kv_write(ctx_, k, v, batch.row_table(), desc);
     return std::make_shared<PagedHistory>(ctx_, desc, std::move(effect));
   }
@@ -105,7 +113,8 @@ class PagedStore final : public StateStore::Impl {
   void committed(Sequence& sequence) noexcept override {
     PagedLayers& layers = of(sequence);
     for (size_t i = 0; i < spec_.size(); ++i) {
-      if (spec_[i].kind == LayerKind::sliding) drop_passed(layers.tables[i], sequence.length() - spec_[i].window);
+      if (spec_[i].kind == LayerKind::sliding)
+        drop_passed(layers.tables[i], sequence.length() - spec_[i].window);
     }
   }
 
@@ -122,7 +131,9 @@ class PagedStore final : public StateStore::Impl {
   }
 
  private:
-  static PagedLayers& of(Sequence& sequence) { return static_cast<PagedLayers&>(sequence.layers()); }
+  static PagedLayers& of(Sequence& sequence) {
+    return static_cast<PagedLayers&>(sequence.layers());
+  }
 
   static int32_t end_of(const Batch& batch, size_t row) {
     const kernels::RowSpan& span = (*batch.row_table())[row];
@@ -131,7 +142,8 @@ class PagedStore final : public StateStore::Impl {
 
   int64_t missing_pages(const PageTable& table, int32_t end, size_t layer) const {
     if (spec_[layer].kind == LayerKind::none) return 0;
-    const int64_t needed = (int64_t{end} - table.first_position + options_.page_tokens - 1) / options_.page_tokens;
+    const int64_t needed =
+        (int64_t{end} - table.first_position + options_.page_tokens - 1) / options_.page_tokens;
     return std::max<int64_t>(0, needed - static_cast<int64_t>(table.pages.size()));
   }
 
@@ -141,12 +153,14 @@ class PagedStore final : public StateStore::Impl {
     for (size_t r = 0; r < batch.rows().size(); ++r) {
       PagedLayers& layers = of(*batch.rows()[r].sequence);
       for (size_t i = 0; i < spec_.size(); ++i) {
-        if (pools_[i]) bytes += missing_pages(layers.tables[i], end_of(batch, r), i) * pools_[i]->page_bytes();
+        if (pools_[i])
+          bytes += missing_pages(layers.tables[i], end_of(batch, r), i) * pools_[i]->page_bytes();
       }
     }
     if (bytes > options_.bytes_max) {
-      throw Error(ErrorCode::out_of_memory, "[state] keys and values would take " + std::to_string(bytes) +
-                                                " bytes, the limit is " + std::to_string(options_.bytes_max));
+      throw Error(ErrorCode::out_of_memory, "[state] keys and values would take " +
+                                                std::to_string(bytes) + " bytes, the limit is " +
+                                                std::to_string(options_.bytes_max));
     }
   }
 
@@ -154,7 +168,8 @@ class PagedStore final : public StateStore::Impl {
   /// roll back.
   void drop_passed(PageTable& table, int32_t window_begin) const noexcept {
     const int32_t passed = window_begin - options_.page_tokens - table.first_position;
-    const int32_t pages = std::min(passed / options_.page_tokens, static_cast<int32_t>(table.pages.size()));
+    const int32_t pages =
+        std::min(passed / options_.page_tokens, static_cast<int32_t>(table.pages.size()));
     if (pages <= 0) return;
     table.pages.erase(table.pages.begin(), table.pages.begin() + pages);
     table.first_position += pages * options_.page_tokens;
@@ -193,7 +208,8 @@ class PagedStore final : public StateStore::Impl {
 
 }  // namespace
 
-std::unique_ptr<StateStore::Impl> make_paged_store(const StateSpec& spec, const StoreOptions& options,
+std::unique_ptr<StateStore::Impl> make_paged_store(const StateSpec& spec,
+                                                   const StoreOptions& options,
                                                    const kernels::Context& ctx) {
   return std::make_unique<PagedStore>(spec, options, ctx);
 }

@@ -13,7 +13,8 @@ namespace {
 
 namespace mx = mlx::core;
 
-constexpr int32_t kGrowTokens = 256;  // buffers grow in steps, so that a token is a slice update and no copy
+constexpr int32_t kGrowTokens =
+    256;  // buffers grow in steps, so that a token is a slice update and no copy
 
 /// One layer of one sequence: [capacity, kv_heads, dim] in the storage type. Sliding layers keep
 /// everything here: the mask alone says what a query sees, which makes this path a simple oracle
@@ -44,7 +45,8 @@ void write(std::optional<mx::array>& buffer, const mx::array& rows, int32_t star
     mx::array more = mx::zeros({grown - capacity, rows.shape(1), rows.shape(2)}, rows.dtype());
     buffer = buffer ? mx::concatenate({*buffer, more}, 0) : more;
   }
-  buffer = mx::slice_update(*buffer, rows, mx::Shape{start, 0, 0}, mx::Shape{end, rows.shape(1), rows.shape(2)});
+  buffer = mx::slice_update(*buffer, rows, mx::Shape{start, 0, 0},
+                            mx::Shape{end, rows.shape(1), rows.shape(2)});
 }
 
 class PortableHistory final : public KvHistory {
@@ -54,18 +56,22 @@ class PortableHistory final : public KvHistory {
 
   std::vector<mx::array> effects() const override { return written_; }
 
-  mx::array attend(const Batch& batch, const mx::array& q, const kernels::AttendSpec& spec) const override {
+  mx::array attend(const Batch& batch, const mx::array& q,
+                   const kernels::AttendSpec& spec) const override {
     std::vector<mx::array> parts;
     for (size_t r = 0; r < rows_.size(); ++r) {
       const kernels::RowSpan& span = (*batch.row_table())[r];
       const mx::array part = tokens_of(q, span.token_begin, span.token_begin + span.length);
-      parts.push_back(kernels::attend_portable(part, rows_[r].keys, rows_[r].values, span, static_cast<int32_t>(r),
-                                               rows_[r].first_position, spec));
+      parts.push_back(kernels::attend_portable(part, rows_[r].keys, rows_[r].values, span,
+                                               static_cast<int32_t>(r), rows_[r].first_position,
+                                               spec));
     }
     return mx::concatenate(parts, 0);
   }
 
-  Rows materialize(const Batch& /*batch*/, int32_t row) const override { return rows_[static_cast<size_t>(row)]; }
+  Rows materialize(const Batch& /*batch*/, int32_t row) const override {
+    return rows_[static_cast<size_t>(row)];
+  }
 
  private:
   std::vector<Rows> rows_;
@@ -74,7 +80,8 @@ class PortableHistory final : public KvHistory {
 
 class PortableStore final : public StateStore::Impl {
  public:
-  PortableStore(const StateSpec& spec, const StoreOptions& options) : spec_(spec), options_(options) {}
+  PortableStore(const StateSpec& spec, const StoreOptions& options)
+      : spec_(spec), options_(options) {}
 
   std::unique_ptr<Sequence::Layers> new_layers() override {
     auto layers = std::make_unique<PortableLayers>();
@@ -82,10 +89,13 @@ class PortableStore final : public StateStore::Impl {
     return layers;
   }
 
-  void reserve(const Batch& /*batch*/) override {}  // buffers grow in update(): the specification has no page pool
+  void reserve(const Batch& /*batch*/) override {
+  }  // buffers grow in update(): the specification has no page pool
 
-  KvHistoryPtr update(int32_t layer, const Batch& batch, const mx::array& k, const mx::array& v) override {
-    const mx::Dtype dtype = options_.encoding == kernels::KvEncoding::f32 ? mx::float32 : mx::bfloat16;
+  KvHistoryPtr update(int32_t layer, const Batch& batch, const mx::array& k,
+                      const mx::array& v) override {
+    const mx::Dtype dtype =
+        options_.encoding == kernels::KvEncoding::f32 ? mx::float32 : mx::bfloat16;
     std::vector<KvHistory::Rows> rows;
     std::vector<mx::array> written;
     for (size_t r = 0; r < batch.rows().size(); ++r) {
@@ -94,7 +104,8 @@ class PortableStore final : public StateStore::Impl {
       Buffers& buffers = layers.buffers[static_cast<size_t>(layer)];
       const int32_t begin = span.token_begin;
       write(buffers.keys, mx::astype(tokens_of(k, begin, begin + span.length), dtype), span.start);
-      write(buffers.values, mx::astype(tokens_of(v, begin, begin + span.length), dtype), span.start);
+      write(buffers.values, mx::astype(tokens_of(v, begin, begin + span.length), dtype),
+            span.start);
       written.insert(written.end(), {*buffers.keys, *buffers.values});
       const int32_t end = span.start + span.length;
       rows.push_back({.keys = mx::astype(tokens_of(*buffers.keys, 0, end), mx::float32),
@@ -115,7 +126,8 @@ class PortableStore final : public StateStore::Impl {
 
 }  // namespace
 
-std::unique_ptr<StateStore::Impl> make_portable_store(const StateSpec& spec, const StoreOptions& options) {
+std::unique_ptr<StateStore::Impl> make_portable_store(const StateSpec& spec,
+                                                      const StoreOptions& options) {
   return std::make_unique<PortableStore>(spec, options);
 }
 

@@ -10,18 +10,22 @@
 
 namespace paceline::state {
 
-int64_t element_bytes(kernels::KvEncoding encoding) { return encoding == kernels::KvEncoding::f32 ? 4 : 2; }
+int64_t element_bytes(kernels::KvEncoding encoding) {
+  return encoding == kernels::KvEncoding::f32 ? 4 : 2;
+}
 
-Sequence::Sequence(StateStore& store, std::unique_ptr<Layers> layers) : store_(store), layers_(std::move(layers)) {}
+Sequence::Sequence(StateStore& store, std::unique_ptr<Layers> layers)
+    : store_(store), layers_(std::move(layers)) {}
 
 Sequence::~Sequence() = default;
 
 void Sequence::truncate(int32_t length) {
   const int32_t floor = layers_->truncate_floor();
   if (length < 0 || length > length_ || (length != 0 && length < floor)) {
-    throw Error(ErrorCode::invalid_argument, "[state] cannot truncate to " + std::to_string(length) +
-                                                 " tokens: the sequence holds [" + std::to_string(floor) + ", " +
-                                                 std::to_string(length_) + ")");
+    throw Error(ErrorCode::invalid_argument,
+                "[state] cannot truncate to " + std::to_string(length) +
+                    " tokens: the sequence holds [" + std::to_string(floor) + ", " +
+                    std::to_string(length_) + ")");
   }
   layers_->truncate(length);
   length_ = length;
@@ -30,12 +34,15 @@ void Sequence::truncate(int32_t length) {
 StateStore::StateStore(StateSpec spec, StoreOptions options, kernels::Context ctx)
     : spec_(std::move(spec)), options_(options) {
   PACELINE_ASSERT(options_.page_tokens > 0);
-  impl_ = ctx.portable ? make_portable_store(spec_, options_) : make_paged_store(spec_, options_, ctx);
+  impl_ =
+      ctx.portable ? make_portable_store(spec_, options_) : make_paged_store(spec_, options_, ctx);
 }
 
 StateStore::~StateStore() = default;
 
-std::unique_ptr<Sequence> StateStore::new_sequence() { return std::make_unique<Sequence>(*this, impl_->new_layers()); }
+std::unique_ptr<Sequence> StateStore::new_sequence() {
+  return std::make_unique<Sequence>(*this, impl_->new_layers());
+}
 
 void StateStore::reserve(const Batch& batch) {
   effects_.clear();

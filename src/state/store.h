@@ -82,7 +82,8 @@ class StateStore {
   void reserve(const Batch& batch);
   /// Writes k [T, kv_heads, key_dim] and v [T, kv_heads, value_dim] f32 of one layer into the
   /// sequences of the batch.
-  KvHistoryPtr update(int32_t layer, const Batch& batch, const mlx::core::array& k, const mlx::core::array& v);
+  KvHistoryPtr update(int32_t layer, const Batch& batch, const mlx::core::array& k,
+                      const mlx::core::array& v);
   /// The writes of every update() since the last call. The step evaluates them together with the
   /// rows it wants: a write that is not evaluated does not happen.
   std::vector<mlx::core::array> take_effects();

@@ -32,8 +32,10 @@ struct StateStore::Impl {
 /// Bytes of one key or value element.
 int64_t element_bytes(kernels::KvEncoding encoding);
 
-std::unique_ptr<StateStore::Impl> make_paged_store(const StateSpec& spec, const StoreOptions& options,
+std::unique_ptr<StateStore::Impl> make_paged_store(const StateSpec& spec,
+                                                   const StoreOptions& options,
                                                    const kernels::Context& ctx);
-std::unique_ptr<StateStore::Impl> make_portable_store(const StateSpec& spec, const StoreOptions& options);
+std::unique_ptr<StateStore::Impl> make_portable_store(const StateSpec& spec,
+                                                      const StoreOptions& options);
 
 }  // namespace paceline::state

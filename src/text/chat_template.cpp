@@ -38,7 +38,8 @@ std::string ChatTemplate::render(const TemplateInput& input) const {
                               .add_generation_prompt = input.add_generation_prompt};
   BridgeText rendered;
   BridgeText error;
-  const auto status = pl_template_render(impl_->compiled.get(), &variables, rendered.out(), error.out());
+  const auto status =
+      pl_template_render(impl_->compiled.get(), &variables, rendered.out(), error.out());
   require_ok(status, kWhere, error);
   return std::string(rendered.view());
 }

@@ -11,7 +11,8 @@ namespace paceline::text {
 struct TemplateInput {
   std::string messages_json;  ///< array of {role, content, tool_calls?, ...}
   std::string tools_json;     ///< array, or empty for none
-  std::string extra_json;     ///< object of further variables (enable_thinking, documents, ...), or empty
+  std::string
+      extra_json;  ///< object of further variables (enable_thinking, documents, ...), or empty
   bool add_generation_prompt = true;
   std::string bos_token;
   std::string eos_token;

@@ -51,17 +51,21 @@ std::vector<Found> find_literals(const TokenTable& table) {
 /// Some vocabularies hold a look-alike that does not end a turn.
 void drop_look_alikes(std::vector<Found>& found) {
   const auto has = [&](std::string_view literal) {
-    return std::any_of(found.begin(), found.end(), [&](const Found& f) { return f.literal == literal; });
+    return std::any_of(found.begin(), found.end(),
+                       [&](const Found& f) { return f.literal == literal; });
   };
-  const bool harmony = (has("<|return|>") && has("<|call|>")) || (has("<|calls|>") && has("<|flush|>"));
+  const bool harmony =
+      (has("<|return|>") && has("<|call|>")) || (has("<|calls|>") && has("<|flush|>"));
   const bool gemma4 = has("<|tool_response>");
-  std::erase_if(found,
-                [&](const Found& f) { return (harmony && f.literal == "<|end|>") || (gemma4 && f.literal == "</s>"); });
+  std::erase_if(found, [&](const Found& f) {
+    return (harmony && f.literal == "<|end|>") || (gemma4 && f.literal == "</s>");
+  });
 }
 
 }  // namespace
 
-std::vector<TokenId> mark_end_tokens(TokenTable& table, const std::vector<std::optional<TokenId>>& stated) {
+std::vector<TokenId> mark_end_tokens(TokenTable& table,
+                                     const std::vector<std::optional<TokenId>>& stated) {
   std::vector<TokenId> ids;
   const auto add = [&](TokenId id) {
     if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);

@@ -83,7 +83,9 @@ void TokenTable::append(std::string_view literal, TokenType type) {
   types_.push_back(type);
 }
 
-void TokenTable::set_type(int32_t id, TokenType type) { types_[static_cast<std::size_t>(id)] = type; }
+void TokenTable::set_type(int32_t id, TokenType type) {
+  types_[static_cast<std::size_t>(id)] = type;
+}
 
 std::string_view TokenTable::literal(int32_t id) const {
   const auto index = static_cast<std::size_t>(id);
@@ -127,7 +129,8 @@ std::string TokenTable::hash() const {
   }
   std::array<char, 16> digits{};
   digits.fill('0');
-  for (std::size_t i = digits.size(); i-- > 0; state >>= 4U) digits[i] = "0123456789abcdef"[state & 15U];
+  for (std::size_t i = digits.size(); i-- > 0; state >>= 4U)
+    digits[i] = "0123456789abcdef"[state & 15U];
   return {digits.data(), digits.size()};
 }
 

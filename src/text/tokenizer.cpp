@@ -24,7 +24,8 @@ class BridgeIds {
 std::vector<TokenId> encode_in(const PlTokenizer* handle, std::string_view text, PlMode mode) {
   BridgeIds ids;
   BridgeText error;
-  require_ok(pl_tokenizer_encode(handle, borrow(text), mode, ids.out(), error.out()), "tokenizer", error);
+  require_ok(pl_tokenizer_encode(handle, borrow(text), mode, ids.out(), error.out()), "tokenizer",
+             error);
   return ids.copy();
 }
 
@@ -44,7 +45,8 @@ std::vector<TokenId> Tokenizer::encode_guarded(std::string_view rendered) const 
 std::string Tokenizer::guard(std::string_view user_text) const {
   BridgeText guarded;
   BridgeText error;
-  const auto status = pl_tokenizer_guard(impl_->handle.get(), borrow(user_text), guarded.out(), error.out());
+  const auto status =
+      pl_tokenizer_guard(impl_->handle.get(), borrow(user_text), guarded.out(), error.out());
   require_ok(status, "tokenizer", error);
   return std::string(guarded.view());
 }
@@ -72,10 +74,16 @@ std::optional<TokenId> Tokenizer::eos() const { return impl_->eos; }
 const std::vector<TokenId>& Tokenizer::end_ids() const { return impl_->end_ids; }
 bool Tokenizer::adds_bos() const { return impl_->adds_bos; }
 
-std::string Tokenizer::bos_text() const { return impl_->bos ? std::string(impl_->table.literal(*impl_->bos)) : ""; }
-std::string Tokenizer::eos_text() const { return impl_->eos ? std::string(impl_->table.literal(*impl_->eos)) : ""; }
+std::string Tokenizer::bos_text() const {
+  return impl_->bos ? std::string(impl_->table.literal(*impl_->bos)) : "";
+}
+std::string Tokenizer::eos_text() const {
+  return impl_->eos ? std::string(impl_->table.literal(*impl_->eos)) : "";
+}
 
-std::optional<TokenId> Tokenizer::find_token(std::string_view literal) const { return impl_->table.find(literal); }
+std::optional<TokenId> Tokenizer::find_token(std::string_view literal) const {
+  return impl_->table.find(literal);
+}
 std::string Tokenizer::vocab_hash() const { return impl_->table.hash(); }
 
 }  // namespace paceline::text

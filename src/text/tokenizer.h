@@ -29,7 +29,8 @@ class Tokenizer {
                                                     std::string_view tokenizer_config_json);
   /// Throws Error{unsupported} for an unknown model or pre, naming it and how to override
   /// (pre_override, `--pre NAME` on the command line).
-  static std::shared_ptr<const Tokenizer> from_gguf(const GgufVocab& vocab, std::string_view pre_override = {});
+  static std::shared_ptr<const Tokenizer> from_gguf(const GgufVocab& vocab,
+                                                    std::string_view pre_override = {});
 
   ~Tokenizer();
   Tokenizer(const Tokenizer&) = delete;

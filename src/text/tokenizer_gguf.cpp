@@ -14,8 +14,9 @@ constexpr std::string_view kWhere = "tokenizer";
 
 void require_id(const GgufVocab& vocab, const std::optional<int32_t>& id, std::string_view name) {
   if (!id || (*id >= 0 && static_cast<std::size_t>(*id) < vocab.tokens.size())) return;
-  fail(ErrorCode::bad_checkpoint, std::string(name) + " id " + std::to_string(*id) + ", expected below " +
-                                      std::to_string(vocab.tokens.size()) + " tokens");
+  fail(ErrorCode::bad_checkpoint, std::string(name) + " id " + std::to_string(*id) +
+                                      ", expected below " + std::to_string(vocab.tokens.size()) +
+                                      " tokens");
 }
 
 void require_consistent(const GgufVocab& vocab) {
@@ -40,15 +41,18 @@ void require_consistent(const GgufVocab& vocab) {
 PreTokenizer pre_tokenizer_of(const GgufVocab& vocab, std::string_view pre_override) {
   if (vocab.model == "llama") return {.splits = {}, .byte_level = false, .adds_bos = true};
   if (vocab.model != "gpt2" && vocab.model != "gemma4") {
-    fail(ErrorCode::unsupported, "tokenizer model '" + vocab.model + "', expected gpt2, llama or gemma4");
+    fail(ErrorCode::unsupported,
+         "tokenizer model '" + vocab.model + "', expected gpt2, llama or gemma4");
   }
-  std::string_view pre = vocab.model == "gemma4" ? std::string_view("gemma4") : std::string_view(vocab.pre);
+  std::string_view pre =
+      vocab.model == "gemma4" ? std::string_view("gemma4") : std::string_view(vocab.pre);
   if (!pre_override.empty()) pre = pre_override;
   if (pre.empty()) pre = "default";
   const PreTokenizer* found = find_pre_tokenizer(pre);
   if (!found) {
-    fail(ErrorCode::unsupported, "unknown pre-tokenizer '" + std::string(pre) +
-                                     "', expected a known one; --pre NAME overrides (for example --pre llama-bpe)");
+    fail(ErrorCode::unsupported,
+         "unknown pre-tokenizer '" + std::string(pre) +
+             "', expected a known one; --pre NAME overrides (for example --pre llama-bpe)");
   }
   return *found;
 }
@@ -61,7 +65,8 @@ TokenType type_of(int64_t stated) {
 void fill_table(const GgufVocab& vocab, TokenTable& table) {
   table.reserve(vocab.tokens.size());
   for (std::size_t i = 0; i < vocab.tokens.size(); ++i) {
-    table.append(vocab.tokens[i], vocab.types.empty() ? TokenType::normal : type_of(vocab.types[i]));
+    table.append(vocab.tokens[i],
+                 vocab.types.empty() ? TokenType::normal : type_of(vocab.types[i]));
   }
 }
 
@@ -78,7 +83,8 @@ TokenizerHandle build(const GgufVocab& vocab, const PreTokenizer& pre, const Tok
   const auto merges = borrow_all(vocab.merges);
   const auto splits = borrow_all(pre.splits);
   std::vector<uint8_t> types;
-  for (int32_t id = 0; id < table.size(); ++id) types.push_back(static_cast<uint8_t>(table.type(id)));
+  for (int32_t id = 0; id < table.size(); ++id)
+    types.push_back(static_cast<uint8_t>(table.type(id)));
   const PlVocab parts = {.tokens = tokens.data(),
                          .types = types.data(),
                          .token_count = tokens.size(),
@@ -100,11 +106,13 @@ TokenizerHandle build(const GgufVocab& vocab, const PreTokenizer& pre, const Tok
 
 }  // namespace
 
-std::shared_ptr<const Tokenizer> Tokenizer::from_gguf(const GgufVocab& vocab, std::string_view pre_override) {
+std::shared_ptr<const Tokenizer> Tokenizer::from_gguf(const GgufVocab& vocab,
+                                                      std::string_view pre_override) {
   const PreTokenizer pre = pre_tokenizer_of(vocab, pre_override);
   require_consistent(vocab);
   const bool sentencepiece = vocab.model == "llama";
-  auto impl = std::make_unique<Impl>(pre.byte_level ? DecodeKind::byte_level : DecodeKind::sentencepiece);
+  auto impl =
+      std::make_unique<Impl>(pre.byte_level ? DecodeKind::byte_level : DecodeKind::sentencepiece);
   fill_table(vocab, impl->table);
   impl->end_ids = mark_end_tokens(impl->table, {vocab.eos, vocab.eot, vocab.eom});
   impl->handle = build(vocab, pre, impl->table);

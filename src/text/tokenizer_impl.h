@@ -28,6 +28,7 @@ struct Tokenizer::Impl {
 
 /// Marks the tokens whose literals are known to end a turn as control tokens and lists them, with
 /// `stated` in front.
-std::vector<TokenId> mark_end_tokens(TokenTable& table, const std::vector<std::optional<TokenId>>& stated);
+std::vector<TokenId> mark_end_tokens(TokenTable& table,
+                                     const std::vector<std::optional<TokenId>>& stated);
 
 }  // namespace paceline::text

@@ -25,7 +25,9 @@ void fill_table(const PlTokenizer* handle, TokenTable& table) {
     BridgeText literal;
     BridgeText error;
     uint8_t type = 0;
-    require_ok(pl_tokenizer_token(handle, static_cast<uint32_t>(id), literal.out(), &type, error.out()), kWhere, error);
+    require_ok(
+        pl_tokenizer_token(handle, static_cast<uint32_t>(id), literal.out(), &type, error.out()),
+        kWhere, error);
     table.append(literal.view(), static_cast<TokenType>(type));
   }
 }
@@ -59,7 +61,8 @@ std::shared_ptr<const Tokenizer> Tokenizer::from_json(std::string_view tokenizer
   const json config = parse_config(tokenizer_config_json);
   TokenizerHandle handle = open(tokenizer_json);
   const bool sentencepiece = pl_tokenizer_decode_kind(handle.get()) == PL_DECODE_SENTENCEPIECE;
-  auto impl = std::make_unique<Impl>(sentencepiece ? DecodeKind::sentencepiece : DecodeKind::byte_level);
+  auto impl =
+      std::make_unique<Impl>(sentencepiece ? DecodeKind::sentencepiece : DecodeKind::byte_level);
   fill_table(handle.get(), impl->table);
   impl->strips_leading_space = pl_tokenizer_strips_leading_space(handle.get()) != 0;
   impl->handle = std::move(handle);

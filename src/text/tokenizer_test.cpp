@@ -10,9 +10,13 @@ namespace {
 
 using Ids = std::vector<TokenId>;
 
-std::shared_ptr<const Tokenizer> byte_level() { return Tokenizer::from_gguf(byte_level_vocab().view()); }
+std::shared_ptr<const Tokenizer> byte_level() {
+  return Tokenizer::from_gguf(byte_level_vocab().view());
+}
 
-std::shared_ptr<const Tokenizer> sentencepiece() { return Tokenizer::from_gguf(sentencepiece_vocab().view()); }
+std::shared_ptr<const Tokenizer> sentencepiece() {
+  return Tokenizer::from_gguf(sentencepiece_vocab().view());
+}
 
 template <typename Body>
 ErrorCode code_of(Body body) {
@@ -69,7 +73,8 @@ TEST_CASE("text that holds the guard itself is refused") {
 }
 
 TEST_CASE("text that is not UTF-8 is refused") {
-  CHECK(code_of([] { byte_level()->encode("\xFF", Specials::plain); }) == ErrorCode::invalid_argument);
+  CHECK(code_of([] { byte_level()->encode("\xFF", Specials::plain); }) ==
+        ErrorCode::invalid_argument);
   CHECK(code_of([] { byte_level()->guard("\xC3"); }) == ErrorCode::invalid_argument);
 }
 
@@ -97,8 +102,10 @@ TEST_CASE("vocabularies that contradict themselves are refused") {
   CHECK(refused([](GgufVocab& v) { v.eos = 265; }) == ErrorCode::bad_checkpoint);
   CHECK(refused([](GgufVocab& v) { v.bos = -1; }) == ErrorCode::bad_checkpoint);
   CHECK(refused([](GgufVocab& v) { v.model = "rwkv"; }) == ErrorCode::unsupported);
-  CHECK(refused([](GgufVocab& v) { v.scores.pop_back(), v.model = "llama"; }) == ErrorCode::bad_checkpoint);
-  CHECK(code_of([] { Tokenizer::from_gguf(TestVocab{}.view(), "gpt-2"); }) == ErrorCode::unsupported);
+  CHECK(refused([](GgufVocab& v) { v.scores.pop_back(), v.model = "llama"; }) ==
+        ErrorCode::bad_checkpoint);
+  CHECK(code_of([] { Tokenizer::from_gguf(TestVocab{}.view(), "gpt-2"); }) ==
+        ErrorCode::unsupported);
 }
 
 TEST_CASE("SentencePiece puts a space in front of text and of what follows an added token") {

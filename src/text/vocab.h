@@ -14,7 +14,8 @@ struct GgufVocab {
   std::string model;  ///< "gpt2", "llama", ...
   std::string pre;    ///< pre-tokenizer name, for gpt2
   std::vector<std::string_view> tokens;
-  std::vector<int64_t> types;            ///< 1 normal 2 unknown 3 control 4 user-defined 5 unused 6 byte; may be empty
+  std::vector<int64_t>
+      types;  ///< 1 normal 2 unknown 3 control 4 user-defined 5 unused 6 byte; may be empty
   std::vector<double> scores;            ///< llama only
   std::vector<std::string_view> merges;  ///< gpt2 only
   std::optional<int32_t> bos, eos, eot, eom, unknown, padding;

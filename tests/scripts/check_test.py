@@ -63,7 +63,7 @@ class RepositoryTest(unittest.TestCase):
         self.assertEqual(self.found(layers, "include/paceline/a.h", '#include "base/a.h"\n'), [("layers", 1)])
 
     def test_links_follow_layers(self):
-        text = "paceline_library(NAME base SRCS a.cpp\n  DEPS engine LIBS mlx)\npaceline_library(NAME cli DEPS base)\n"
+        text = "paceline_library(NAME base SRCS a.cpp\n  DEPS engine LIBS mlx)\npaceline_library(NAME base DEPS base_core)\n"
         self.assertEqual(self.found(layers, "src/base/CMakeLists.txt", text), [("layers", 0)])
 
     def test_header_cycles_are_found(self):
@@ -110,7 +110,7 @@ class RepositoryTest(unittest.TestCase):
     # sizes
 
     def test_file_sizes(self):
-        for path, cap in (("src/base/a.cpp", 500), ("src/base/a.h", 250), ("src/base/a_test.cpp", 600)):
+        for path, cap in (("src/base/a.cpp", 500), ("src/base/a.h", 250), ("src/base/a_test.cpp", 600), ("src/base/a_inl.h", 500)):
             self.assertEqual(self.found(sizes, path, "\n" * cap), [], path)
             self.assertEqual(self.found(sizes, path, "\n" * (cap + 1)), [("file-size", 0)], path)
 

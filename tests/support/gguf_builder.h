@@ -32,8 +32,7 @@ struct GgufBuilder {
     return key(name, 8, string(bytes, value));
   }
   /// `items` holds the raw elements.
-  GgufBuilder& array(std::string_view name, uint32_t type, uint64_t count,
-                     const ByteWriter& items) {
+  GgufBuilder& array(std::string_view name, uint32_t type, uint64_t count, const ByteWriter& items) {
     ByteWriter bytes;
     bytes.number(type).number(count);
     for (const std::byte b : items.bytes()) bytes.number(b);
@@ -41,7 +40,7 @@ struct GgufBuilder {
   }
 
   struct Tensor {
-    std::string_view name = "t";
+    std::string name = "t";
     std::vector<uint64_t> dims = {4};
     uint32_t type = 0;
     uint64_t offset = 0;
@@ -89,9 +88,7 @@ inline GgufBuilder valid_gguf() {
   b.scalar<uint16_t>("x.u16", 2, 60000).scalar<int16_t>("x.i16", 3, -300);
   b.scalar<uint32_t>("x.u32", 4, 4000000000u).scalar<int32_t>("x.i32", 5, -7);
   b.scalar<float>("x.f32", 6, 0.5f).scalar<uint8_t>("x.bool", 7, 1);
-  b.scalar<uint64_t>("x.u64", 10, ~0ull)
-      .scalar<int64_t>("x.i64", 11, -9)
-      .scalar<double>("x.f64", 12, 2.5);
+  b.scalar<uint64_t>("x.u64", 10, ~0ull).scalar<int64_t>("x.i64", 11, -9).scalar<double>("x.f64", 12, 2.5);
   b.array("x.tokens", 8, 3, strings).array("x.ints", 5, 3, numbers).array("x.bools", 7, 2, bools);
   b.array("x.empty", 4, 0, {});
   b.tensor({.name = "a.weight", .dims = {32, 2}, .type = 2, .offset = 0});

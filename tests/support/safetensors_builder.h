@@ -21,17 +21,11 @@ inline std::vector<std::byte> raw_safetensors(std::string_view header, std::size
 /// Adds tensors one after another.
 class SafetensorsBuilder {
  public:
-  SafetensorsBuilder& tensor(std::string_view name, std::string_view dtype, std::string_view shape,
-                             std::size_t bytes, int fill = 1) {
+  SafetensorsBuilder& tensor(std::string_view name, std::string_view dtype, std::string_view shape, std::size_t bytes,
+                             int fill = 1) {
     header_ += (header_.empty() ? "{" : ",");
-    header_.append("\"")
-        .append(name)
-        .append("\":{\"dtype\":\"")
-        .append(dtype)
-        .append("\",\"shape\":")
-        .append(shape);
-    header_ += ",\"data_offsets\":[" + std::to_string(data_.size()) + "," +
-               std::to_string(data_.size() + bytes) + "]}";
+    header_.append("\"").append(name).append("\":{\"dtype\":\"").append(dtype).append("\",\"shape\":").append(shape);
+    header_ += ",\"data_offsets\":[" + std::to_string(data_.size()) + "," + std::to_string(data_.size() + bytes) + "]}";
     data_.fill(bytes, fill);
     return *this;
   }

@@ -26,8 +26,7 @@ class TempDir {
   std::filesystem::path write(std::string_view name, std::span<const std::byte> bytes) const {
     const std::filesystem::path file = path_ / name;
     std::ofstream(file, std::ios::binary)
-        .write(reinterpret_cast<const char*>(bytes.data()),
-               static_cast<std::streamsize>(bytes.size()));
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     return file;
   }
   std::filesystem::path write(std::string_view name, std::string_view text) const {

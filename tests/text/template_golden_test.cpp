@@ -1,13 +1,10 @@
 #include <doctest/doctest.h>
 
 #include <iostream>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "cached_file.h"
-#include "paceline/error.h"
-#include "text/chat_template.h"
+#include "template_difference.h"
 
 namespace paceline::text {
 namespace {
@@ -29,56 +26,30 @@ TemplateInput input_of(const json& conversation, const json& model) {
           .unix_time = kNow};
 }
 
-/// What differs from transformers: empty when nothing does.
-std::string difference(const std::string& source, const TemplateInput& input, const json& expected) {
-  std::string rendered;
-  try {
-    rendered = ChatTemplate(source).render(input);
-  } catch (const Error& error) {
-    return expected.contains("error") ? "" : std::string("throws ") + error.what();
-  }
-  if (expected.contains("error")) return "renders, expected " + expected["message"].get<std::string>();
-  const auto& wanted = expected["rendered"].get_ref<const std::string&>();
-  if (rendered == wanted) return "";
-  std::size_t at = 0;
-  while (at < rendered.size() && at < wanted.size() && rendered[at] == wanted[at]) ++at;
-  const std::size_t from = at < 30 ? 0 : at - 30;
-  return "at byte " + std::to_string(at) + ": " +
-         json(rendered.substr(from, 90)).dump(-1, ' ', false, json::error_handler_t::replace) + ", expected " +
-         json(wanted.substr(from, 90)).dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-struct Exceptions {
-  std::set<std::string> names;
-  bool contains(const std::string& name) const { return names.count(name) > 0; }
-};
-
-/// template_exceptions.json: "template/conversation" to the reason why it may differ.
-Exceptions exceptions() {
-  Exceptions result;
-  const json list = json::parse(read_file("tests/text/template_exceptions.json"));
-  for (const auto& [name, reason] : list.items()) {
-    result.names.insert(name);
-  }
-  return result;
+ExpectedRendering expected_of(const json& result) {
+  if (result.contains("error")) return {.fails = true, .text = result["message"]};
+  return {.fails = false, .text = result["rendered"]};
 }
 
 }  // namespace
 
 TEST_CASE("templates render as transformers renders them") {
-  const json conversations = json::parse(read_file(kFolder / "conversations.json"))["conversations"];
-  const auto allowed = exceptions();
+  const json conversations =
+      json::parse(read_file(kFolder / "conversations.json"))["conversations"];
+  const auto allowed = listed_exceptions("tests/text/template_exceptions.json");
   int equal = 0;
   int excepted = 0;
   const json results = json::parse(read_file(kFolder / "results.json"));
   for (const auto& [name, model] : results.items()) {
     const auto folder = model["folder"].get<std::string>();
-    const auto path = folder.empty() ? std::optional(kFolder / name) : cached_file(folder + "/" + name);
+    const auto path = folder.empty() ? std::optional(kFolder / name)
+                                     : cached_file(std::filesystem::path(folder) / name);
     if (!path) continue;
     const auto source = read_file(*path);
     for (const auto& [title, expected] : model["results"].items()) {
-      const auto id = name + "/" + title;
-      const auto found = difference(source, input_of(conversations[title], model), expected);
+      const auto id = (std::filesystem::path(name) / title).string();
+      const auto found = rendering_difference(source, input_of(conversations[title], model),
+                                              expected_of(expected));
       if (allowed.contains(id)) {
         CHECK_MESSAGE(found != "", id, " is listed in template_exceptions.json but equal");
         ++excepted;
@@ -88,8 +59,30 @@ TEST_CASE("templates render as transformers renders them") {
       equal += found.empty() ? 1 : 0;
     }
   }
-  std::cout << "templates: " << equal << " renderings equal, " << excepted << " listed exceptions\n";
+  std::cout << "templates: " << equal << " renderings equal, " << excepted
+            << " listed exceptions\n";
   CHECK(equal > 0);
+}
+
+TEST_CASE("expressions and statements give what transformers' Jinja gives") {
+  const json file = json::parse(read_file("tests/text/expression_cases.json"));
+  const auto allowed = listed_exceptions("tests/text/expression_exceptions.json");
+  TemplateInput input;
+  input.messages_json = "[]";
+  input.extra_json = file["variables"].dump();
+  input.bos_token = "<s>";
+  input.eos_token = "</s>";
+  for (const auto& entry : file["cases"]) {
+    const auto source = entry["source"].get<std::string>();
+    const bool fails = entry.contains("error");
+    const auto found =
+        rendering_difference(source, input, {fails, entry[fails ? "error" : "expected"]});
+    if (allowed.count(source) > 0) {
+      CHECK_MESSAGE(found != "", source, " is listed in expression_exceptions.json but equal");
+    } else {
+      CHECK_MESSAGE(found == "", source, " ", found);
+    }
+  }
 }
 
 }  // namespace paceline::text

@@ -25,7 +25,8 @@ int64_t remove_file(const fs::path& path) {
   std::error_code error;
   const bool removed = fs::remove(path, error);
   if (error) {
-    throw Error(ErrorCode::io, fmt::format("[cache] cannot delete {}: {}", path.string(), error.message()));
+    throw Error(ErrorCode::io,
+                fmt::format("[cache] cannot delete {}: {}", path.string(), error.message()));
   }
   return removed ? bytes : 0;
 }
@@ -34,7 +35,9 @@ int64_t remove_file(const fs::path& path) {
 
 fs::path models_folder(const fs::path& root) { return root / "models"; }
 
-fs::path path_in_cache(const fs::path& root, const CatalogueModel& model) { return models_folder(root) / model.file; }
+fs::path path_in_cache(const fs::path& root, const CatalogueModel& model) {
+  return models_folder(root) / model.file;
+}
 
 bool is_cached(const fs::path& root, const CatalogueModel& model) {
   const fs::path path = path_in_cache(root, model);
@@ -45,7 +48,8 @@ bool is_cached(const fs::path& root, const CatalogueModel& model) {
 std::vector<CachedFile> cached_files(const fs::path& root) {
   std::vector<CachedFile> files;
   std::error_code error;
-  for (fs::directory_iterator it(models_folder(root), error), end; !error && it != end; it.increment(error)) {
+  for (fs::directory_iterator it(models_folder(root), error), end; !error && it != end;
+       it.increment(error)) {
     const std::string file = it->path().filename();
     std::error_code ignored;
     if (!file.starts_with(".") && it->is_regular_file(ignored)) {
@@ -53,10 +57,11 @@ std::vector<CachedFile> cached_files(const fs::path& root) {
     }
   }
   if (error && error != std::errc::no_such_file_or_directory) {
-    throw Error(ErrorCode::io,
-                fmt::format("[cache] cannot read {}: {}", models_folder(root).string(), error.message()));
+    throw Error(ErrorCode::io, fmt::format("[cache] cannot read {}: {}",
+                                           models_folder(root).string(), error.message()));
   }
-  std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.file < b.file; });
+  std::sort(files.begin(), files.end(),
+            [](const auto& a, const auto& b) { return a.file < b.file; });
   return files;
 }
 
@@ -64,7 +69,8 @@ int64_t remove_cached(const fs::path& root, const std::string& name) {
   const CatalogueModel* model = find_model(name);
   const std::string file = model != nullptr ? model->file : name;
   const std::vector<CachedFile> files = cached_files(root);
-  const bool present = std::any_of(files.begin(), files.end(), [&](const auto& entry) { return entry.file == file; });
+  const bool present = std::any_of(files.begin(), files.end(),
+                                   [&](const auto& entry) { return entry.file == file; });
   // Only names that a listing of the folder shows: never a path that leads out of it.
   const fs::path partial = models_folder(root) / ("." + file + ".partial");
   const bool unfinished = model != nullptr && fs::exists(partial);
@@ -74,9 +80,10 @@ int64_t remove_cached(const fs::path& root, const std::string& name) {
       names.push_back(entry.file);
     }
     const std::string hint = model == nullptr ? did_you_mean(name, names) : "";
-    throw Error(ErrorCode::not_found, fmt::format("[rm] found no cached model '{}' in {}, expected one that 'paceline "
-                                                  "list' shows as cached{}",
-                                                  name, models_folder(root).string(), hint));
+    throw Error(ErrorCode::not_found,
+                fmt::format("[rm] found no cached model '{}' in {}, expected one that 'paceline "
+                            "list' shows as cached{}",
+                            name, models_folder(root).string(), hint));
   }
   int64_t freed = present ? remove_file(models_folder(root) / file) : 0;
   if (unfinished) {

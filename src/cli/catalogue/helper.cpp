@@ -56,7 +56,8 @@ int wait_for(pid_t child) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0) {
     if (errno != EINTR) {
-      throw Error(ErrorCode::io, std::string("[pull] cannot wait for python3: ") + std::strerror(errno));
+      throw Error(ErrorCode::io,
+                  std::string("[pull] cannot wait for python3: ") + std::strerror(errno));
     }
   }
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -66,12 +67,14 @@ int wait_for(pid_t child) {
 
 fs::path find_fetch_helper(const fs::path& executable) {
   const fs::path helper =
-      (executable.parent_path() / ".." / "share" / "paceline" / "fetch_model.py").lexically_normal();
+      (executable.parent_path() / ".." / "share" / "paceline" / "fetch_model.py")
+          .lexically_normal();
   if (fs::exists(helper)) {
     return helper;
   }
-  throw Error(ErrorCode::not_found, "[pull] found no fetch_model.py near " + executable.string() +
-                                        ", expected it in ../share/paceline; give a path to a model file instead");
+  throw Error(ErrorCode::not_found,
+              "[pull] found no fetch_model.py near " + executable.string() +
+                  ", expected it in ../share/paceline; give a path to a model file instead");
 }
 
 int run_python(const fs::path& script, const std::vector<std::string>& arguments) {
@@ -85,9 +88,11 @@ int run_python(const fs::path& script, const std::vector<std::string>& arguments
   const SpawnAttributes attributes;
   const IgnoreInterrupts ignore;
   pid_t child = 0;
-  const int failure = posix_spawnp(&child, "python3", nullptr, attributes.get(), argv.data(), environ);
+  const int failure =
+      posix_spawnp(&child, "python3", nullptr, attributes.get(), argv.data(), environ);
   if (failure != 0) {
-    throw Error(ErrorCode::not_found, std::string("[pull] cannot start python3: ") + std::strerror(failure) +
+    throw Error(ErrorCode::not_found, std::string("[pull] cannot start python3: ") +
+                                          std::strerror(failure) +
                                           "; install python3, or give a path to a model file");
   }
   return wait_for(child);

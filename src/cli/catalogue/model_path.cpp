@@ -17,14 +17,16 @@ namespace fs = std::filesystem;
 namespace {
 
 bool looks_like_path(const std::string& text) {
-  return text.find('/') != std::string::npos || text.ends_with(".gguf") || text.ends_with(".safetensors");
+  return text.find('/') != std::string::npos || text.ends_with(".gguf") ||
+         text.ends_with(".safetensors");
 }
 
 std::vector<std::string> neighbours(const fs::path& path) {
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   std::vector<std::string> names;
   std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end && names.size() < 1000; it.increment(error)) {
+  for (fs::directory_iterator it(folder, error), end; !error && it != end && names.size() < 1000;
+       it.increment(error)) {
     names.push_back(it->path().filename());
   }
   return names;
@@ -43,8 +45,8 @@ std::string unknown_file(const std::string& text) {
 
 std::string unknown_model(const std::string& where, const std::string& text) {
   const std::vector<std::string> names = catalogue_names();
-  return fmt::format("[{}] found '{}', expected a file, a folder or one of {}{}", where, text, fmt::join(names, ", "),
-                     did_you_mean(text, names));
+  return fmt::format("[{}] found '{}', expected a file, a folder or one of {}{}", where, text,
+                     fmt::join(names, ", "), did_you_mean(text, names));
 }
 
 void fetch_model(const CatalogueModel& model, const ModelFlags& flags, const Console& console) {
@@ -72,7 +74,8 @@ fs::path model_path(const ModelFlags& flags, const Console& console) {
   if (fs::exists(text, error)) {
     return text;
   }
-  throw Error(ErrorCode::not_found, looks_like_path(text) ? unknown_file(text) : unknown_model("model", text));
+  throw Error(ErrorCode::not_found,
+              looks_like_path(text) ? unknown_file(text) : unknown_model("model", text));
 }
 
 }  // namespace paceline::cli

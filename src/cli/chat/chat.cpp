@@ -20,15 +20,19 @@ std::string advice(const Error& error) {
   return {};
 }
 
-bool is_blank(const std::string& text) { return text.find_first_not_of(" \t\n") == std::string::npos; }
+bool is_blank(const std::string& text) {
+  return text.find_first_not_of(" \t\n") == std::string::npos;
+}
 
 class Chat {
  public:
-  Chat(Session& session, const Console& console) : session_(session), console_(console), reader_(console.settings()) {}
+  Chat(Session& session, const Console& console)
+      : session_(session), console_(console), reader_(console.settings()) {}
 
   void loop() {
     while (true) {
-      const LineReader::Result line = reader_.read(input_.open() ? kPromptBelow : kPrompt, kPromptBelow);
+      const LineReader::Result line =
+          reader_.read(input_.open() ? kPromptBelow : kPrompt, kPromptBelow);
       if (line.kind == LineReader::Kind::ended) {
         return;
       }

@@ -45,8 +45,8 @@ const Setting& find_setting(std::string name) {
     }
     names.push_back(setting.name);
   }
-  throw UsageError(
-      fmt::format("[/set] found '{}', expected one of {}{}", name, fmt::join(names, ", "), did_you_mean(name, names)));
+  throw UsageError(fmt::format("[/set] found '{}', expected one of {}{}", name,
+                               fmt::join(names, ", "), did_you_mean(name, names)));
 }
 
 std::string set(const std::string& arguments, GenerationSettings& settings) {
@@ -97,9 +97,11 @@ std::string show(Session& session) {
     const std::string chosen = setting.show(session.settings());
     const std::string value = chosen.empty() ? in_force(setting.name, sampling) : chosen;
     const std::string origin = chosen.empty() ? "" : " (set)";
-    text += fmt::format("  {:<18} {}{}\n", setting.name, value.empty() ? setting.default_text : value, origin);
+    text += fmt::format("  {:<18} {}{}\n", setting.name,
+                        value.empty() ? setting.default_text : value, origin);
   }
-  return text + fmt::format("  {:<18} {}\n", "system", session.system().empty() ? "none" : session.system());
+  return text + fmt::format("  {:<18} {}\n", "system",
+                            session.system().empty() ? "none" : session.system());
 }
 
 std::string set_system(const std::string& text, Session& session) {
@@ -137,8 +139,8 @@ ChatReply carry_out(const std::string& input, Session& session) {
     return {.text = show(session)};
   }
   const std::vector<std::string> names = {"/help", "/clear", "/system", "/set", "/show", "/exit"};
-  throw UsageError(fmt::format("[chat] found '{}', expected one of {}{}", words.first, fmt::join(names, ", "),
-                               did_you_mean(words.first, names)));
+  throw UsageError(fmt::format("[chat] found '{}', expected one of {}{}", words.first,
+                               fmt::join(names, ", "), did_you_mean(words.first, names)));
 }
 
 }  // namespace paceline::cli

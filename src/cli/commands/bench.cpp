@@ -37,7 +37,8 @@ struct Result {
 Spread spread_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t half = values.size() / 2;
-  const double median = values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+  const double median =
+      values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
   return {values.front(), median, values.back()};
 }
 
@@ -51,7 +52,8 @@ std::vector<TokenId> prompt_ids(const Engine& engine, int32_t count, int32_t rep
   return ids;
 }
 
-Answer measure(Engine& engine, const BenchCommand& command, int32_t repetition, const Interrupt& interrupt) {
+Answer measure(Engine& engine, const BenchCommand& command, int32_t repetition,
+               const Interrupt& interrupt) {
   Request request;
   request.prompt_ids = prompt_ids(engine, command.prompt, repetition);
   request.tokens_max = command.generate;
@@ -88,7 +90,9 @@ Result measure_all(Engine& engine, const BenchCommand& command, const Console& c
   return result;
 }
 
-Json spread_json(const Spread& spread) { return {{"min", spread.min}, {"median", spread.median}, {"max", spread.max}}; }
+Json spread_json(const Spread& spread) {
+  return {{"min", spread.min}, {"median", spread.median}, {"max", spread.max}};
+}
 
 std::string result_json(const Result& result, const BenchCommand& command, const ModelInfo& info) {
   const Json json{{"model", info.name},
@@ -119,8 +123,9 @@ std::string result_text(const Result& result, const BenchCommand& command, const
       "model      {} ({}, {} in memory)\nmachine    {}, {}, {} threads\nprefill    {} over {} "
       "tokens\ndecode     {} over "
       "{} tokens\nbandwidth  {:.1f} GB/s read, {:.0f} % reached in decode\n",
-      info.name, info.architecture, format_bytes(info.resident_bytes), cpu_name(), info.instruction_set, info.threads,
-      rates(result.prefill), command.prompt, rates(result.decode), command.generate, result.bandwidth / 1e9,
+      info.name, info.architecture, format_bytes(info.resident_bytes), cpu_name(),
+      info.instruction_set, info.threads, rates(result.prefill), command.prompt,
+      rates(result.decode), command.generate, result.bandwidth / 1e9,
       result.bandwidth_reached * 100);
 }
 

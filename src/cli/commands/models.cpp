@@ -18,7 +18,8 @@ std::vector<CachedFile> files_outside_the_catalogue(const std::filesystem::path&
   std::vector<CachedFile> files = cached_files(root);
   const auto known = [](const CachedFile& entry) {
     const auto& models = catalogue();
-    return std::any_of(models.begin(), models.end(), [&](const auto& model) { return model.file == entry.file; });
+    return std::any_of(models.begin(), models.end(),
+                       [&](const auto& model) { return model.file == entry.file; });
   };
   files.erase(std::remove_if(files.begin(), files.end(), known), files.end());
   return files;
@@ -45,13 +46,16 @@ std::string list_text(const std::filesystem::path& root) {
   for (const CatalogueModel& model : catalogue()) {
     width = std::max(width, model.name.size());
   }
-  std::string text = fmt::format("{:<{}}  {:>9}  {:<6}  {}\n", "NAME", width, "SIZE", "CACHED", "LICENCE, DESCRIPTION");
+  std::string text = fmt::format("{:<{}}  {:>9}  {:<6}  {}\n", "NAME", width, "SIZE", "CACHED",
+                                 "LICENCE, DESCRIPTION");
   for (const CatalogueModel& model : catalogue()) {
-    text += fmt::format("{:<{}}  {:>9}  {:<6}  {}: {}\n", model.name, width, format_bytes(model.bytes),
-                        is_cached(root, model) ? "yes" : "no", model.licence, model.description);
+    text +=
+        fmt::format("{:<{}}  {:>9}  {:<6}  {}: {}\n", model.name, width, format_bytes(model.bytes),
+                    is_cached(root, model) ? "yes" : "no", model.licence, model.description);
   }
   for (const CachedFile& entry : files_outside_the_catalogue(root)) {
-    text += fmt::format("{}  {}  in the cache, not in the catalogue\n", entry.file, format_bytes(entry.bytes));
+    text += fmt::format("{}  {}  in the cache, not in the catalogue\n", entry.file,
+                        format_bytes(entry.bytes));
   }
   return text + "Cache: " + models_folder(root).string() + "\n";
 }
@@ -65,8 +69,8 @@ int pull(const PullCommand& command, const Console& console) {
   }
   fetch_model(*model, command.model, console);
   const auto path = path_in_cache(cache_root(console.settings(), command.model.cache_dir), *model);
-  console.print(
-      fmt::format("{}: {} ({}, {})\n", model->name, path.string(), format_bytes(model->bytes), model->licence));
+  console.print(fmt::format("{}: {} ({}, {})\n", model->name, path.string(),
+                            format_bytes(model->bytes), model->licence));
   return 0;
 }
 

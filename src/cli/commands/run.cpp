@@ -19,8 +19,8 @@ std::optional<std::string> gather_prompt(const RunCommand& command, const Consol
   if (console.settings().terminal.input) {
     return command.prompt;
   }
-  const std::string piped =
-      read_all(STDIN_FILENO, [&] { console.notice("Reading standard input (Ctrl-D ends it) ..."); });
+  const std::string piped = read_all(
+      STDIN_FILENO, [&] { console.notice("Reading standard input (Ctrl-D ends it) ..."); });
   if (!command.prompt) {
     if (piped.empty()) {
       throw UsageError(
@@ -33,21 +33,23 @@ std::optional<std::string> gather_prompt(const RunCommand& command, const Consol
 }
 
 void report_load(const ModelInfo& info, const Console& console) {
-  console.notice(fmt::format(
-      "loaded {} in {:.0f} ms: {}, {} parameters, {} in memory, context {} of {}, {}, "
-      "{}, {} threads",
-      info.name, info.load_ms, info.architecture, format_count(info.parameters), format_bytes(info.resident_bytes),
-      info.context, info.context_trained, info.numerics, info.instruction_set, info.threads));
+  console.notice(
+      fmt::format("loaded {} in {:.0f} ms: {}, {} parameters, {} in memory, context {} of {}, {}, "
+                  "{}, {} threads",
+                  info.name, info.load_ms, info.architecture, format_count(info.parameters),
+                  format_bytes(info.resident_bytes), info.context, info.context_trained,
+                  info.numerics, info.instruction_set, info.threads));
 }
 
-int answer_once(Engine& engine, Session& session, const RunCommand& command, const std::string& prompt,
-                const Console& console) {
+int answer_once(Engine& engine, Session& session, const RunCommand& command,
+                const std::string& prompt, const Console& console) {
   const Interrupt interrupt(Interrupt::Second::ends_process);
   const Answer answer = session.ask(prompt, interrupt);
   if (command.json) {
     const auto text_of = [&engine](TokenId id) { return engine.token_text(id); };
-    console.print(answer_json(
-        answer, {.with_logprobs = command.logprobs >= 0, .load_ms = engine.info().load_ms, .token_text = text_of}));
+    console.print(answer_json(answer, {.with_logprobs = command.logprobs >= 0,
+                                       .load_ms = engine.info().load_ms,
+                                       .token_text = text_of}));
   }
   return answer.reason == FinishReason::cancelled ? kInterrupted : 0;
 }
@@ -67,7 +69,8 @@ int run(const RunCommand& command, const Console& console) {
   if (prompt) {
     return answer_once(*engine, session, command, *prompt, console);
   }
-  return chat(session, command.model.model.empty() ? starter_model().name : engine->info().name, console);
+  return chat(session, command.model.model.empty() ? starter_model().name : engine->info().name,
+              console);
 }
 
 }  // namespace paceline::cli

@@ -13,7 +13,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string dump(const Json& json, int indent) { return json.dump(indent, ' ', false, Json::error_handler_t::replace); }
+std::string dump(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
 
 /// One token per line: id and quoted text.
 std::string lines_of(const std::vector<TokenId>& ids, const Engine& engine) {
@@ -35,9 +37,10 @@ std::string json_of(const std::vector<TokenId>& ids, const Engine& engine) {
 }  // namespace
 
 int tokenize(const TokenizeCommand& command, const Console& console) {
-  const std::string given = command.text == "-"
-                                ? read_all(STDIN_FILENO, [&] { console.notice("Reading standard input ..."); })
-                                : command.text;
+  const std::string given =
+      command.text == "-"
+          ? read_all(STDIN_FILENO, [&] { console.notice("Reading standard input ..."); })
+          : command.text;
   bool changed = false;
   const std::string text = base::repair_utf8(given, &changed);
   if (changed) {

@@ -8,12 +8,18 @@ namespace paceline::cli {
 namespace {
 
 std::string up(int rows) { return rows > 0 ? "\x1b[" + std::to_string(rows) + "A" : std::string(); }
-std::string down(int rows) { return rows > 0 ? "\x1b[" + std::to_string(rows) + "B" : std::string(); }
-std::string right(int columns) { return columns > 0 ? "\x1b[" + std::to_string(columns) + "C" : std::string(); }
+std::string down(int rows) {
+  return rows > 0 ? "\x1b[" + std::to_string(rows) + "B" : std::string();
+}
+std::string right(int columns) {
+  return columns > 0 ? "\x1b[" + std::to_string(columns) + "C" : std::string();
+}
 
 class Filler {
  public:
-  Filler(Layout& layout, int columns) : layout_(layout), columns_(columns) { layout_.rows.emplace_back(); }
+  Filler(Layout& layout, int columns) : layout_(layout), columns_(columns) {
+    layout_.rows.emplace_back();
+  }
 
   void add(std::string_view cluster) {
     const Shown piece = shown(cluster);

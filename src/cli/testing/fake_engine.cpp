@@ -47,8 +47,8 @@ struct Script {
 
 std::string describe(const Request& request) {
   const SamplingOptions& s = request.sampling;
-  return fmt::format("temperature {} top-k {} top-p {} window {} max {} stops {}", s.temperature, s.top_k, s.top_p,
-                     s.penalty_window, request.tokens_max, request.stop.size());
+  return fmt::format("temperature {} top-k {} top-p {} window {} max {} stops {}", s.temperature,
+                     s.top_k, s.top_p, s.penalty_window, request.tokens_max, request.stop.size());
 }
 
 std::string last_user_text(const Request& request) {
@@ -71,8 +71,9 @@ Script answer_to(const Request& request, const Engine::Impl& engine) {
     return {.text = describe(request)};
   }
   if (said == "load") {
-    return {.text = fmt::format("context {} threads {} isa {} template '{}'", engine.info.context, engine.info.threads,
-                                engine.info.instruction_set, engine.chat_template)};
+    return {.text = fmt::format("context {} threads {} isa {} template '{}'", engine.info.context,
+                                engine.info.threads, engine.info.instruction_set,
+                                engine.chat_template)};
   }
   if (said == "unicode") {
     return {.text = "h\u00e9llo \u4e16\u754c \U0001F389"};
@@ -179,7 +180,8 @@ std::vector<std::string> instruction_sets() { return {"avx2", "generic"}; }
 Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Engine::~Engine() = default;
 
-std::unique_ptr<Engine> Engine::load(const std::filesystem::path& model, const LoadOptions& options) {
+std::unique_ptr<Engine> Engine::load(const std::filesystem::path& model,
+                                     const LoadOptions& options) {
   const std::string file = model.filename();
   if (file.find("broken") != std::string::npos) {
     throw Error(ErrorCode::bad_checkpoint, "[gguf] magic: found 'abcd',\nexpected 'GGUF'");
@@ -226,7 +228,9 @@ std::string Engine::detokenize(std::span<const TokenId> ids) const {
   return text;
 }
 
-std::string Engine::token_text(TokenId id) const { return id == 1 ? "<s>" : std::string(1, static_cast<char>(id)); }
+std::string Engine::token_text(TokenId id) const {
+  return id == 1 ? "<s>" : std::string(1, static_cast<char>(id));
+}
 
 std::string Engine::apply_template(std::span<const Message> messages, std::string_view) const {
   std::string text;
@@ -239,9 +243,9 @@ std::string Engine::apply_template(std::span<const Message> messages, std::strin
 RequestHandle Engine::submit(Request request, EventCallback on_event) {
   const int32_t tokens = count_prompt(request);
   if (tokens >= impl_->info.context) {
-    throw Error(
-        ErrorCode::context_overflow,
-        fmt::format("[prompt] found {} tokens, expected fewer than the context of {}", tokens, impl_->info.context));
+    throw Error(ErrorCode::context_overflow,
+                fmt::format("[prompt] found {} tokens, expected fewer than the context of {}",
+                            tokens, impl_->info.context));
   }
   auto state = std::make_shared<RequestHandle::State>();
   Event first;

@@ -1,5 +1,6 @@
 //! The variables of a rendering.
 
+use super::data::from_json;
 use super::time;
 use crate::ffi::Failure;
 use minijinja::Value;
@@ -28,12 +29,12 @@ impl RenderInput<'_> {
         variables.insert("documents".into(), Value::from(()));
         if !self.extra.is_empty() {
             for (name, value) in parse_object(self.extra)? {
-                variables.insert(name, Value::from_serialize(value));
+                variables.insert(name, from_json(value));
             }
         }
         let tools = if self.tools.is_empty() { Json::Null } else { parse("tools", self.tools)? };
-        variables.insert("tools".into(), Value::from_serialize(tools));
-        variables.insert("messages".into(), Value::from_serialize(parse_messages(self.messages)?));
+        variables.insert("tools".into(), from_json(tools));
+        variables.insert("messages".into(), from_json(parse_messages(self.messages)?));
         variables.insert("add_generation_prompt".into(), Value::from(self.add_generation_prompt));
         variables.insert("strftime_now".into(), time::strftime_now(self.unix_time));
         Ok(Value::from_iter(variables))

@@ -1,11 +1,13 @@
 //! Chat templates: minijinja, set up to behave like the Jinja environment of Hugging Face transformers.
 
+mod data;
 mod errors;
 mod ffi;
 mod filters;
 mod generation;
 mod input;
 mod methods;
+mod numbers;
 mod python;
 mod time;
 mod tojson;

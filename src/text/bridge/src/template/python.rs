@@ -32,7 +32,7 @@ pub fn too_deep() -> Error {
     Error::new(ErrorKind::InvalidOperation, format!("value nests deeper than {DEPTH_MAX}"))
 }
 
-fn write_repr(out: &mut String, value: &Value, depth: usize) -> Result<(), Error> {
+pub fn write_repr(out: &mut String, value: &Value, depth: usize) -> Result<(), Error> {
     if depth > DEPTH_MAX {
         return Err(too_deep());
     }
