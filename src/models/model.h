@@ -56,8 +56,14 @@ std::unique_ptr<Model> load_model(const formats::Checkpoint& checkpoint,
                                   const std::function<void(double)>& progress = {});
 
 struct TensorReport {
-  bool known = false;                   ///< the file's architecture is one of ours
-  std::string architecture;             ///< the one compared with: the file's own or the nearest known; may be empty
+<<<<<<< HEAD
+  bool known = false;  ///< the file's architecture is one of ours
+  std::string
+      architecture;  ///< the one compared with: the file's own or the nearest known; may be empty
+=======
+  std::string
+      architecture;  ///< the one compared with: the file's own or the nearest known; may be empty
+>>>>>>> engine
   std::vector<std::string> missing;     ///< names the architecture expects
   std::vector<std::string> extra;       ///< names nobody reads
   std::vector<std::string> mis_shaped;  ///< "name: found [..], expected [..]"

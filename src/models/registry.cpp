@@ -73,7 +73,6 @@ TensorReport check_tensors(const formats::Checkpoint& checkpoint) {
   if (family != nullptr) {
     report = compare(checkpoint, family->layout(checkpoint));
     name = family->name;
-    report.known = true;
   } else {
     report = nearest_report(all, checkpoint, name);
   }
