@@ -5,6 +5,7 @@
 
 #include "blocks/stored_tensor.h"
 #include "engine/text_model.h"
+#include "engine/vocab_from_metadata.h"
 #include "formats/checkpoint.h"
 #include "formats/model_defaults.h"
 #include "models/config_reader.h"
@@ -48,11 +49,7 @@ std::string tokenizer_kind(const formats::Checkpoint& checkpoint) {
   if (checkpoint.source == formats::Source::safetensors) {
     return checkpoint.tokenizer_json.empty() ? "none" : "tokenizer.json";
   }
-  const auto model = checkpoint.metadata.string("tokenizer.ggml.model");
-  const auto pre = checkpoint.metadata.string("tokenizer.ggml.pre");
-  if (!model) return "none";
-  if (*model == "llama") return "sentencepiece";
-  return std::string(*model) + (pre ? " (pre " + std::string(*pre) + ")" : "");
+  return text::vocab_kind(engine::vocab_from_metadata(checkpoint.metadata));
 }
 
 /// A tokenizer that cannot be built is worth reporting, not a reason to report nothing.

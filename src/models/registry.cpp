@@ -51,6 +51,11 @@ std::vector<std::string> architectures() {
   return names;
 }
 
+bool is_supported(const std::string& architecture) {
+  const std::vector<Family> all = families();
+  return find_family(all, architecture) != nullptr;
+}
+
 std::unique_ptr<Model> load_model(const formats::Checkpoint& checkpoint,
                                   const ModelOptions& options,
                                   const std::function<void(double)>& progress) {
