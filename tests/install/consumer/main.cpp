@@ -11,7 +11,8 @@ bool catches_errors() {
   try {
     (void)paceline::Engine::load("/no/such/model.gguf", {});
   } catch (const paceline::Error& error) {
-    return error.code() == paceline::ErrorCode::not_found && paceline::name(error.code()) == "not_found";
+    return error.code() == paceline::ErrorCode::not_found &&
+           paceline::name(error.code()) == "not_found";
   }
   return false;
 }
