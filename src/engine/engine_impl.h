@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <string>
 
 #include "engine/model_executor.h"
 #include "engine/text_model.h"
@@ -23,9 +22,6 @@ struct Engine::Impl {
 };
 
 namespace engine {
-
-/// File or folder name, also of "folder/" and ".".
-std::string model_name(const std::filesystem::path& model);
 
 /// Engine::load with settings that only tests vary.
 std::unique_ptr<Engine> load_engine(const std::filesystem::path& model, const LoadOptions& options,

@@ -33,6 +33,12 @@ int32_t context_of(int32_t asked, int32_t trained) {
   return asked;
 }
 
+std::string name_of(const std::filesystem::path& model) {
+  const std::filesystem::path normal = std::filesystem::absolute(model).lexically_normal();
+  return normal.has_filename() ? normal.filename().string()
+                               : normal.parent_path().filename().string();
+}
+
 ModelInfo info_of(const formats::Checkpoint& checkpoint, const ModelFacts& facts) {
   ModelInfo info;
   info.architecture = checkpoint.architecture;
@@ -58,12 +64,6 @@ void check_vocabulary(int32_t tokenizer, int32_t head) {
 
 }  // namespace
 
-std::string model_name(const std::filesystem::path& model) {
-  const std::filesystem::path normal = std::filesystem::absolute(model).lexically_normal();
-  return normal.has_filename() ? normal.filename().string()
-                               : normal.parent_path().filename().string();
-}
-
 std::unique_ptr<Engine> load_engine(const std::filesystem::path& model, const LoadOptions& options,
                                     const Tuning& tuning) {
   const Clock::time_point start = Clock::now();
@@ -84,7 +84,7 @@ std::unique_ptr<Engine> load_engine(const std::filesystem::path& model, const Lo
       tuning.prefill_tokens);
   impl->text = text.get();
   impl->info = info_of(*checkpoint, facts);
-  impl->info.name = model_name(model);
+  impl->info.name = name_of(model);
   impl->info.vocab_size = impl->text.tokenizer->vocab_size();
   check_vocabulary(impl->info.vocab_size, facts.vocab_size);
   impl->info.context = context_of(options.context, facts.context_trained);

@@ -11,9 +11,10 @@ namespace paceline::engine {
 namespace {
 
 std::shared_ptr<const text::Tokenizer> build_tokenizer(const formats::Checkpoint& checkpoint,
-                                                       const std::string& pre_override) {
+                                                       const LoadOptions& options) {
   if (checkpoint.source == formats::Source::gguf) {
-    return text::Tokenizer::from_gguf(vocab_from_metadata(checkpoint.metadata), pre_override);
+    return text::Tokenizer::from_gguf(vocab_from_metadata(checkpoint.metadata),
+                                      options.pre_override);
   }
   if (checkpoint.tokenizer_json.empty()) {
     throw Error(ErrorCode::bad_checkpoint, "[tokenizer] found no tokenizer.json beside '" +
@@ -51,18 +52,12 @@ std::vector<TokenId> merged(std::vector<TokenId> ids, const std::vector<TokenId>
 
 }  // namespace
 
-Vocabulary build_vocabulary(const formats::Checkpoint& checkpoint,
-                            const std::string& pre_override) {
-  Vocabulary vocabulary;
-  vocabulary.tokenizer = build_tokenizer(checkpoint, pre_override);
-  vocabulary.end_ids =
-      merged(vocabulary.tokenizer->end_ids(), formats::generation_defaults(checkpoint).end_ids);
-  return vocabulary;
-}
-
 TextModel build_text_model(const formats::Checkpoint& checkpoint, const LoadOptions& options) {
-  TextModel model{build_vocabulary(checkpoint, options.pre_override), nullptr,
-                  sampling_of(formats::generation_defaults(checkpoint))};
+  TextModel model;
+  const formats::GenerationDefaults defaults = formats::generation_defaults(checkpoint);
+  model.defaults = sampling_of(defaults);
+  model.tokenizer = build_tokenizer(checkpoint, options);
+  model.end_ids = merged(model.tokenizer->end_ids(), defaults.end_ids);
   const std::string source =
       options.chat_template.empty() ? formats::chat_template(checkpoint) : options.chat_template;
   if (!source.empty()) model.chat_template = std::make_shared<const text::ChatTemplate>(source);

@@ -13,20 +13,15 @@
 
 namespace paceline::engine {
 
-struct Vocabulary {
-  // shared with the detokenisers of running requests
-  std::shared_ptr<const text::Tokenizer> tokenizer;
-  std::vector<TokenId> end_ids;  ///< ascending
-};
-
 /// The text side of a loaded model. Immutable, any thread.
-struct TextModel : Vocabulary {
+struct TextModel {
+  std::shared_ptr<const text::Tokenizer>
+      tokenizer;  // shared with the detokenisers of running requests
   std::shared_ptr<const text::ChatTemplate> chat_template;  ///< null: none
+  std::vector<TokenId> end_ids;                             ///< ascending
   SamplingOptions defaults;
 };
 
-/// Throws what text and formats throw.
-Vocabulary build_vocabulary(const formats::Checkpoint& checkpoint, const std::string& pre_override);
 /// Builds tokenizer and template. Throws what text and formats throw.
 TextModel build_text_model(const formats::Checkpoint& checkpoint, const LoadOptions& options);
 

@@ -97,18 +97,4 @@ std::string chat_template(const Checkpoint& checkpoint) {
                                                   : template_of(checkpoint.tokenizer_config_json);
 }
 
-int32_t context_length(const Checkpoint& checkpoint) {
-  std::optional<double> length;
-  if (checkpoint.source == Source::gguf) {
-    length = checkpoint.metadata.number(checkpoint.architecture + ".context_length");
-  } else if (!checkpoint.config_json.empty()) {
-    const FileContext file("config", "config.json");
-    const Json config = parse_object(checkpoint.config_json, file);
-    const Json* text = find(config, "text_config");
-    length = number(text != nullptr ? *text : config, "max_position_embeddings", file);
-  }
-  const bool usable = length && *length > 0 && *length <= std::numeric_limits<int32_t>::max();
-  return usable ? static_cast<int32_t>(*length) : 0;
-}
-
 }  // namespace paceline::formats

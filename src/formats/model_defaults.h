@@ -24,8 +24,4 @@ GenerationDefaults generation_defaults(const Checkpoint& checkpoint);
 /// tokenizer.chat_template of GGUF; empty when there is none. Throws like generation_defaults().
 std::string chat_template(const Checkpoint& checkpoint);
 
-/// Tokens that the model was trained for: max_position_embeddings or GGUF's context_length; 0 when
-/// the file does not say.
-int32_t context_length(const Checkpoint& checkpoint);
-
 }  // namespace paceline::formats

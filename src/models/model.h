@@ -56,8 +56,8 @@ std::unique_ptr<Model> load_model(const formats::Checkpoint& checkpoint,
                                   const std::function<void(double)>& progress = {});
 
 struct TensorReport {
-  bool known = false;                   ///< the file's architecture is one of ours
-  std::string architecture;             ///< the one compared with: the file's own or the nearest known; may be empty
+  std::string
+      architecture;  ///< the one compared with: the file's own or the nearest known; may be empty
   std::vector<std::string> missing;     ///< names the architecture expects
   std::vector<std::string> extra;       ///< names nobody reads
   std::vector<std::string> mis_shaped;  ///< "name: found [..], expected [..]"
@@ -67,5 +67,7 @@ TensorReport check_tensors(const formats::Checkpoint& checkpoint);
 
 /// Names of the known architectures ("llama", ...).
 std::vector<std::string> architectures();
+/// Whether load_model() knows a general.architecture or model_type.
+bool is_supported(const std::string& architecture);
 
 }  // namespace paceline::models

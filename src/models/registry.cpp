@@ -51,6 +51,11 @@ std::vector<std::string> architectures() {
   return names;
 }
 
+bool is_supported(const std::string& architecture) {
+  const std::vector<Family> all = families();
+  return find_family(all, architecture) != nullptr;
+}
+
 std::unique_ptr<Model> load_model(const formats::Checkpoint& checkpoint,
                                   const ModelOptions& options,
                                   const std::function<void(double)>& progress) {
@@ -73,7 +78,6 @@ TensorReport check_tensors(const formats::Checkpoint& checkpoint) {
   if (family != nullptr) {
     report = compare(checkpoint, family->layout(checkpoint));
     name = family->name;
-    report.known = true;
   } else {
     report = nearest_report(all, checkpoint, name);
   }

@@ -40,7 +40,8 @@ PACELINE_INLINE BlockScan scan_body(std::span<const float> logits) {
   return result;
 }
 
-PACELINE_INLINE void weigh_body(std::span<const float> logits, float max, float temperature, Weighed& out) {
+PACELINE_INLINE void weigh_body(std::span<const float> logits, float max, float temperature,
+                                Weighed& out) {
   const std::size_t n = logits.size();
   std::array<float, kBlock> x;
   // Short loops: each vectorises, one long one does not.
@@ -62,9 +63,11 @@ void weigh_generic(std::span<const float> logits, float max, float temperature, 
 void hash_generic(DrawKey key, uint32_t first, uint32_t* hashes) { hash_body(key, first, hashes); }
 
 #ifdef __x86_64__
-__attribute__((target("avx2"))) BlockScan scan_avx2(std::span<const float> logits) { return scan_body(logits); }
-__attribute__((target("avx2"))) void weigh_avx2(std::span<const float> logits, float max, float temperature,
-                                                Weighed& out) {
+__attribute__((target("avx2"))) BlockScan scan_avx2(std::span<const float> logits) {
+  return scan_body(logits);
+}
+__attribute__((target("avx2"))) void weigh_avx2(std::span<const float> logits, float max,
+                                                float temperature, Weighed& out) {
   weigh_body(logits, max, temperature, out);
 }
 __attribute__((target("avx2"))) void hash_avx2(DrawKey key, uint32_t first, uint32_t* hashes) {

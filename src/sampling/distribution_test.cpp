@@ -12,12 +12,13 @@ using namespace paceline::sampling;
 namespace {
 
 // Chi-square of `draws` draws against softmax(logits / temperature) over the ids that `kept` names.
-double chi_square(const SamplingOptions& options, const std::vector<float>& logits, uint64_t seed, int draws,
-                  const std::vector<TokenId>& kept) {
+double chi_square(const SamplingOptions& options, const std::vector<float>& logits, uint64_t seed,
+                  int draws, const std::vector<TokenId>& kept) {
   std::vector<double> probability(logits.size());
   double total = 0;
   for (const TokenId id : kept) total += std::exp(logits[id] / options.temperature);
-  for (const TokenId id : kept) probability[id] = std::exp(logits[id] / options.temperature) / total;
+  for (const TokenId id : kept)
+    probability[id] = std::exp(logits[id] / options.temperature) / total;
   const RowSampler sampler(options, seed, {});
   std::vector<int> counts(logits.size());
   for (int64_t p = 0; p < draws; ++p) ++counts[sampler.draw(logits, p).id];

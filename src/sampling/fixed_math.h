@@ -38,7 +38,8 @@ constexpr float kExpFloor = -87.0F;
 /// exp(x) for kExpFloor <= x <= 0; relative error below 2^-23. Branch-free, so loops over it
 /// vectorise.
 inline float exp_in_range(float x) {
-  constexpr float kRound = 12582912.0F;  // 1.5 * 2^23: adding and subtracting it rounds to an integer
+  constexpr float kRound =
+      12582912.0F;  // 1.5 * 2^23: adding and subtracting it rounds to an integer
   constexpr float kLn2High = 0.693359375F;
   constexpr float kLn2Low = -2.12194440e-4F;
   const float n = (x * 1.44269504F + kRound) - kRound;
@@ -59,7 +60,8 @@ inline float exp_fixed(float x) { return exp_in_range(x < kExpFloor ? kExpFloor 
 
 /// A value in [0, 1] as an integer count of 2^-40, so that sums are exact in any order.
 inline uint64_t to_fixed(float value) {
-  constexpr double kShift = 0x1p52;  // the low mantissa bits of kShift + w are w rounded to an integer
+  constexpr double kShift =
+      0x1p52;  // the low mantissa bits of kShift + w are w rounded to an integer
   const double shifted = static_cast<double>(value) * 0x1p40 + kShift;
   return std::bit_cast<uint64_t>(shifted) & 0x000fffffffffffffULL;
 }

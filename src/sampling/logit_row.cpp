@@ -19,8 +19,8 @@ constexpr float kNone = -std::numeric_limits<float>::infinity();
 constexpr int32_t kWeightDeepest = bucket_of(kWeightFloor);
 
 [[noreturn]] void refuse(int64_t position, const std::string& found) {
-  throw Error(ErrorCode::internal, "[sampler] logits of position " + std::to_string(position) + ": found " + found +
-                                       ", expected finite numbers");
+  throw Error(ErrorCode::internal, "[sampler] logits of position " + std::to_string(position) +
+                                       ": found " + found + ", expected finite numbers");
 }
 
 std::span<const float> block_of(const LogitRow& row, std::size_t block) {
@@ -82,7 +82,9 @@ uint64_t target_of(float p, uint64_t total) {
 struct Weigher {
   float max;
   float temperature;
-  uint64_t operator()(const Candidate& c) const { return weight_fixed((c.logit - max) / temperature); }
+  uint64_t operator()(const Candidate& c) const {
+    return weight_fixed((c.logit - max) / temperature);
+  }
 };
 
 // The shortest prefix of the candidates whose weight reaches `target`, which their whole weight
@@ -124,7 +126,8 @@ Cut top_p_of_row(const LogitRow& row, float p, float temperature) {
   for (const uint64_t sum : sums) total += sum;
   uint64_t target = target_of(p, total);
   int32_t at = 0;
-  while (sums[static_cast<std::size_t>(at)] < target) target -= sums[static_cast<std::size_t>(at++)];
+  while (sums[static_cast<std::size_t>(at)] < target)
+    target -= sums[static_cast<std::size_t>(at++)];
 
   std::vector<Candidate> found;
   weigh_blocks(row, temperature, at, [&](std::size_t b, const Weighed& w) {

@@ -48,9 +48,11 @@ inline bool before(const Candidate& x, const Candidate& y) {
 /// of a draw is the shortest of theirs.
 struct Cut {
   float logit = std::numeric_limits<float>::lowest();  ///< of the last id kept
-  TokenId id = std::numeric_limits<TokenId>::max();    ///< the last id kept among those of this logit
+  TokenId id = std::numeric_limits<TokenId>::max();  ///< the last id kept among those of this logit
 
-  bool keeps(const Candidate& x) const { return x.logit > logit || (x.logit == logit && x.id <= id); }
+  bool keeps(const Candidate& x) const {
+    return x.logit > logit || (x.logit == logit && x.id <= id);
+  }
   /// Whether everything but -inf is kept.
   bool keeps_all() const { return keeps({Cut{}.logit, Cut{}.id}); }
 };

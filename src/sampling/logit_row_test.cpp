@@ -138,7 +138,8 @@ TEST_CASE("top-p keeps the shortest prefix that reaches p") {
         CAPTURE(t);
         CAPTURE(p);
         CHECK(kept(values, top_p_cut(row, p, t, Cut{})) == naive_top_p(values, p, t, 3000));
-        CHECK(kept(values, top_p_cut(row, p, t, top_k_cut(row, 50))) == naive_top_p(values, p, t, 50));
+        CHECK(kept(values, top_p_cut(row, p, t, top_k_cut(row, 50))) ==
+              naive_top_p(values, p, t, 50));
       }
     }
   }

@@ -30,10 +30,12 @@ void validate(const SamplingOptions& o, int32_t vocab_size) {
   require(o.top_k >= 0, "top_k", o.top_k, ">= 0 (0 = off)");
   require(o.top_p > 0 && o.top_p <= 1, "top_p", o.top_p, "in (0, 1] (1 = off)");
   require(o.min_p >= 0 && o.min_p <= 1, "min_p", o.min_p, "in [0, 1] (0 = off)");
-  require(o.repeat_penalty > 0 && std::isfinite(o.repeat_penalty), "repeat_penalty", o.repeat_penalty, "> 0 (1 = off)");
-  require(o.presence_penalty >= -2 && o.presence_penalty <= 2, "presence_penalty", o.presence_penalty, "in [-2, 2]");
-  require(o.frequency_penalty >= -2 && o.frequency_penalty <= 2, "frequency_penalty", o.frequency_penalty,
-          "in [-2, 2]");
+  require(o.repeat_penalty > 0 && std::isfinite(o.repeat_penalty), "repeat_penalty",
+          o.repeat_penalty, "> 0 (1 = off)");
+  require(o.presence_penalty >= -2 && o.presence_penalty <= 2, "presence_penalty",
+          o.presence_penalty, "in [-2, 2]");
+  require(o.frequency_penalty >= -2 && o.frequency_penalty <= 2, "frequency_penalty",
+          o.frequency_penalty, "in [-2, 2]");
   require(o.penalty_window >= -1, "penalty_window", o.penalty_window, ">= -1 (-1 = all, 0 = off)");
   for (const auto& [id, bias] : o.logit_bias) {
     const std::string field = "logit_bias[" + std::to_string(id) + "]";
@@ -46,7 +48,8 @@ void validate(const SamplingOptions& o, int32_t vocab_size) {
 }
 
 bool has_penalties(const SamplingOptions& o) {
-  return o.penalty_window != 0 && (o.repeat_penalty != 1 || o.presence_penalty != 0 || o.frequency_penalty != 0);
+  return o.penalty_window != 0 &&
+         (o.repeat_penalty != 1 || o.presence_penalty != 0 || o.frequency_penalty != 0);
 }
 
 uint64_t random_seed() {

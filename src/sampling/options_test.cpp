@@ -66,7 +66,8 @@ TEST_CASE("sampling options out of range are refused by field, value and range")
   CHECK(refusal(&S::presence_penalty, 2.5F).find("presence_penalty is 2.5") != std::string::npos);
   CHECK(refusal(&S::frequency_penalty, -2.5F).find("in [-2, 2]") != std::string::npos);
   CHECK(refusal(&S::penalty_window, -2).find("penalty_window is -2") != std::string::npos);
-  CHECK(refusal(&S::logit_bias, {{100, 1.0F}}) == "[sampling] logit_bias[100]'s token id is 100, expected in [0, 99]");
+  CHECK(refusal(&S::logit_bias, {{100, 1.0F}}) ==
+        "[sampling] logit_bias[100]'s token id is 100, expected in [0, 99]");
   CHECK(refusal(&S::logit_bias, {{-1, 1.0F}}).find("in [0, 99]") != std::string::npos);
   CHECK(refusal(&S::logit_bias, {{3, 101.0F}}).find("logit_bias[3] is 101") != std::string::npos);
 }

@@ -45,7 +45,9 @@ constexpr uint32_t hash32(DrawKey key, uint32_t id) {
   return x;
 }
 
-constexpr uint32_t hash32(uint64_t seed, int64_t position, uint32_t id) { return hash32(draw_key(seed, position), id); }
+constexpr uint32_t hash32(uint64_t seed, int64_t position, uint32_t id) {
+  return hash32(draw_key(seed, position), id);
+}
 
 /// Gumbel noise of a hash: -ln(-ln(1 - v)) with v = (hash + 0.5) 2^-32. Falls as the hash rises;
 /// the large values come from small v, where 1 - v is never formed.

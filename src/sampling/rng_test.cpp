@@ -154,10 +154,10 @@ TEST_CASE("rng hashes of ids, positions and seeds that differ in one bit are ind
     const auto key = [](uint32_t i) { return draw_key(5, i); };
     CHECK(joint([&](uint32_t i) { return hash32(key(i), 1000); },
                 [&](uint32_t i) { return hash32(key(i), 1000 ^ flip); }) < limit(256));
-    CHECK(joint([](uint32_t i) { return hash32(9, 3, i); }, [&](uint32_t i) { return hash32(9, 3 ^ flip, i); }) <
-          limit(256));
-    CHECK(joint([](uint32_t i) { return hash32(9, 3, i); }, [&](uint32_t i) { return hash32(9 ^ flip, 3, i); }) <
-          limit(256));
+    CHECK(joint([](uint32_t i) { return hash32(9, 3, i); },
+                [&](uint32_t i) { return hash32(9, 3 ^ flip, i); }) < limit(256));
+    CHECK(joint([](uint32_t i) { return hash32(9, 3, i); },
+                [&](uint32_t i) { return hash32(9 ^ flip, 3, i); }) < limit(256));
   }
 }
 

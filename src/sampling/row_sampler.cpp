@@ -10,7 +10,8 @@
 
 namespace paceline::sampling {
 
-RowSampler::RowSampler(const SamplingOptions& options, uint64_t seed, std::span<const TokenId> prompt)
+RowSampler::RowSampler(const SamplingOptions& options, uint64_t seed,
+                       std::span<const TokenId> prompt)
     : options_(std::make_shared<const SamplingOptions>(options)),
       seed_(seed),
       penalties_(has_penalties(options)),
@@ -61,7 +62,9 @@ Token with_logprobs(std::span<const float> logits, TokenId chosen, int32_t top, 
   const LogitRow row(logits, position);
   const double total = static_cast<double>(total_weight(row)) * 0x1p-40;
   const double log_sum = static_cast<double>(row.max()) + log_fixed(total);
-  const auto logprob = [&](TokenId id) { return static_cast<float>(row[static_cast<std::size_t>(id)] - log_sum); };
+  const auto logprob = [&](TokenId id) {
+    return static_cast<float>(row[static_cast<std::size_t>(id)] - log_sum);
+  };
   Token token{.id = chosen, .logprob = logprob(chosen), .top = {}};
   for (const TokenId id : best_ids(row, static_cast<std::size_t>(top))) {
     token.top.push_back({id, logprob(id)});

@@ -38,7 +38,8 @@ class RowSampler {
   void adjust(std::span<float> logits) const;
   Draw draw_adjusted(std::span<const float> logits, int64_t position) const;
 
-  std::shared_ptr<const SamplingOptions> options_;  // shared: copies of a sampler are made per draft
+  std::shared_ptr<const SamplingOptions>
+      options_;  // shared: copies of a sampler are made per draft
   uint64_t seed_;
   bool penalties_;
   History history_;

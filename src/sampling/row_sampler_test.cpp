@@ -29,8 +29,8 @@ SamplingOptions open() {
   return options;
 }
 
-TokenId draw(const SamplingOptions& options, const std::vector<float>& logits, const std::vector<TokenId>& prompt = {},
-             int64_t position = 0) {
+TokenId draw(const SamplingOptions& options, const std::vector<float>& logits,
+             const std::vector<TokenId>& prompt = {}, int64_t position = 0) {
   return RowSampler(options, 1, prompt).draw(logits, position).id;
 }
 
@@ -43,8 +43,8 @@ std::vector<float> random_row(std::size_t n, uint64_t seed) {
 }
 
 // The whole sampler written as its definition.
-TokenId naive(const SamplingOptions& o, std::vector<float> l, const std::vector<TokenId>& prompt, uint64_t seed,
-              int64_t position) {
+TokenId naive(const SamplingOptions& o, std::vector<float> l, const std::vector<TokenId>& prompt,
+              uint64_t seed, int64_t position) {
   for (const auto& [id, bias] : o.logit_bias) l[id] += bias;
   const std::size_t window = o.penalty_window < 0 ? prompt.size() : o.penalty_window;
   std::map<TokenId, int> counts;
@@ -72,7 +72,8 @@ TokenId naive(const SamplingOptions& o, std::vector<float> l, const std::vector<
   const auto score = [&](TokenId id) {
     return l[id] / static_cast<double>(o.temperature) + gumbel(seed, position, id);
   };
-  return *std::max_element(ids.begin(), ids.end(), [&](TokenId a, TokenId b) { return score(a) < score(b); });
+  return *std::max_element(ids.begin(), ids.end(),
+                           [&](TokenId a, TokenId b) { return score(a) < score(b); });
 }
 
 }  // namespace

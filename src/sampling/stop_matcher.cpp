@@ -14,7 +14,8 @@ void validate(const std::vector<std::string>& stops) {
     throw Error(ErrorCode::invalid_argument, "[stop] " + found + ", expected " + expected);
   };
   if (stops.size() > StopMatcher::kStringsMax) {
-    refuse(std::to_string(stops.size()) + " stop strings", "at most " + std::to_string(StopMatcher::kStringsMax));
+    refuse(std::to_string(stops.size()) + " stop strings",
+           "at most " + std::to_string(StopMatcher::kStringsMax));
   }
   for (std::size_t i = 0; i < stops.size(); ++i) {
     const std::string which = "stop string " + std::to_string(i);

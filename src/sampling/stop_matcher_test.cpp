@@ -105,7 +105,9 @@ TEST_CASE("stop matcher copies are independent") {
 }
 
 TEST_CASE("stop matcher refuses what it cannot match") {
-  const auto refuse = [](std::vector<std::string> stops) { CHECK_THROWS_AS(StopMatcher(std::move(stops)), Error); };
+  const auto refuse = [](std::vector<std::string> stops) {
+    CHECK_THROWS_AS(StopMatcher(std::move(stops)), Error);
+  };
   CHECK_THROWS_WITH_AS(StopMatcher({"a", ""}), doctest::Contains("stop string 1 is empty"), Error);
   refuse(std::vector<std::string>(17, "x"));
   refuse({std::string(257, 'x')});

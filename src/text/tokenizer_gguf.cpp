@@ -106,6 +106,12 @@ TokenizerHandle build(const GgufVocab& vocab, const PreTokenizer& pre, const Tok
 
 }  // namespace
 
+std::string vocab_kind(const GgufVocab& vocab) {
+  if (vocab.model.empty()) return "none";
+  if (vocab.model == "llama") return "sentencepiece";
+  return vocab.pre.empty() ? vocab.model : vocab.model + " (pre " + vocab.pre + ")";
+}
+
 std::shared_ptr<const Tokenizer> Tokenizer::from_gguf(const GgufVocab& vocab,
                                                       std::string_view pre_override) {
   const PreTokenizer pre = pre_tokenizer_of(vocab, pre_override);

@@ -22,4 +22,7 @@ struct GgufVocab {
   std::optional<bool> add_bos, add_eos, add_space_prefix;
 };
 
+/// As printed for a person: "gpt2 (pre NAME)", "sentencepiece", "none".
+std::string vocab_kind(const GgufVocab& vocab);
+
 }  // namespace paceline::text

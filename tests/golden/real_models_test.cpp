@@ -1,4 +1,5 @@
-// The catalogue's models against llama.cpp on the same file expanded to f32 (tests/golden/README.md, real/).
+// The catalogue's models against llama.cpp on the same file expanded to f32
+// (tests/golden/README.md, real/).
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -55,27 +56,31 @@ double divergence(const std::vector<double>& found, const Expected& expected, in
   return kl + std::exp(p_rest) * (p_rest - q_rest);
 }
 
-Agreement compare(const std::filesystem::path& model, const std::string& golden_name, kernels::KvEncoding kv) {
+Agreement compare(const std::filesystem::path& model, const std::string& golden_name,
+                  kernels::KvEncoding kv) {
   const GoldenFile golden("tests/golden/real/" + golden_name + ".safetensors");
   const std::vector<int32_t> tokens = golden.ints("tokens");
   std::vector<int32_t> starts = golden.ints("starts");
   starts.push_back(static_cast<int32_t>(tokens.size()));
-  const Expected expected{
-      .ids = golden.ints("ids"), .logprobs = golden.floats("logprobs"), .rest = golden.floats("rest").values};
+  const Expected expected{.ids = golden.ints("ids"),
+                          .logprobs = golden.floats("logprobs"),
+                          .rest = golden.floats("rest").values};
 
   ModelRunner runner(model, {.kv = kv});
   const auto vocab = static_cast<size_t>(runner.vocab());
   Agreement agreement;
   for (size_t text = 0; text + 1 < starts.size(); ++text) {
     const auto sequence = runner.new_sequence();
-    const std::vector<int32_t> part(tokens.begin() + starts[text], tokens.begin() + starts[text + 1]);
+    const std::vector<int32_t> part(tokens.begin() + starts[text],
+                                    tokens.begin() + starts[text + 1]);
     const std::vector<float> logits = runner.forward({{sequence.get(), part}});
     for (size_t i = 0; i + 1 < part.size(); ++i) {  // row i predicts part[i + 1]
       const std::vector<double> found = log_softmax(logits.data() + i * vocab, vocab);
       const int64_t p = agreement.positions++;
       agreement.kl_mean += divergence(found, expected, p);
       const auto best = std::max_element(found.begin(), found.end()) - found.begin();
-      agreement.same_top += best == expected.ids[static_cast<size_t>(p * expected.logprobs.columns)] ? 1 : 0;
+      agreement.same_top +=
+          best == expected.ids[static_cast<size_t>(p * expected.logprobs.columns)] ? 1 : 0;
     }
   }
   REQUIRE(agreement.positions == expected.logprobs.rows);
@@ -103,7 +108,9 @@ TEST_CASE("smollm2:135m agrees with llama.cpp in f32") {
   check_model("SmolLM2-135M-Instruct.Q4_1.gguf", "smollm2-135m");
 }
 
-TEST_CASE("gemma3:270m agrees with llama.cpp in f32") { check_model("gemma3-270m.Q4_K_M.gguf", "gemma3-270m"); }
+TEST_CASE("gemma3:270m agrees with llama.cpp in f32") {
+  check_model("gemma3-270m.Q4_K_M.gguf", "gemma3-270m");
+}
 
 TEST_CASE("qwen2.5-coder:0.5b agrees with llama.cpp in f32") {
   check_model("qwen2.5-coder-0.5b-instruct.Q4_K_M.gguf", "qwen2.5-coder-0.5b");

@@ -19,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr float kTolerance = 1e-4F;  // of the logits' range: both sides compute in f32, in different orders
+constexpr float kTolerance =
+    1e-4F;  // of the logits' range: both sides compute in f32, in different orders
 
 std::vector<fs::path> cases() {
   std::vector<fs::path> found;
@@ -39,7 +40,8 @@ void check_close(const float* found, const Matrix<float>& expected, const std::s
   const auto [low, high] = std::minmax_element(expected.values.begin(), expected.values.end());
   const float range = *high - *low;
   float worst = 0;
-  for (size_t i = 0; i < expected.values.size(); ++i) worst = std::max(worst, std::abs(found[i] - expected.values[i]));
+  for (size_t i = 0; i < expected.values.size(); ++i)
+    worst = std::max(worst, std::abs(found[i] - expected.values[i]));
   INFO(what, ": max difference ", worst, " of a range of ", range);
   CHECK(worst <= kTolerance * range);
   CHECK(range > 1.0F);
@@ -92,7 +94,8 @@ TEST_CASE("tiny checkpoints give the reference's logits on the CPU primitives") 
   }
 }
 
-TEST_CASE("a sequence's logits do not depend on slices, companions, threads or page size, bit for bit") {
+TEST_CASE(
+    "a sequence's logits do not depend on slices, companions, threads or page size, bit for bit") {
   for (const fs::path& folder : cases()) {
     CAPTURE(folder.string());
     const GoldenFile golden(folder / "expected.safetensors");
@@ -103,16 +106,18 @@ TEST_CASE("a sequence's logits do not depend on slices, companions, threads or p
     const std::vector<float> expected = alone.forward({{sequence.get(), a}});
     const auto vocab = static_cast<size_t>(alone.vocab());
 
-    ModelRunner other(model_path(folder), {.threads = 2, .kv = kernels::KvEncoding::bf16, .page_tokens = 16});
+    ModelRunner other(model_path(folder),
+                      {.threads = 2, .kv = kernels::KvEncoding::bf16, .page_tokens = 16});
     const auto sliced = other.new_sequence();
     const auto companion = other.new_sequence();
     const size_t cut = a.size() / 3;
-    const std::vector<float> head =
-        other.forward({{companion.get(), b}, {sliced.get(), {a.begin(), a.begin() + static_cast<long>(cut)}}});
-    const std::vector<float> tail =
-        other.forward({{sliced.get(), {a.begin() + static_cast<long>(cut), a.end()}}, {companion.get(), b}});
+    const std::vector<float> head = other.forward(
+        {{companion.get(), b}, {sliced.get(), {a.begin(), a.begin() + static_cast<long>(cut)}}});
+    const std::vector<float> tail = other.forward(
+        {{sliced.get(), {a.begin() + static_cast<long>(cut), a.end()}}, {companion.get(), b}});
     std::vector<float> found(head.begin() + static_cast<long>(b.size() * vocab), head.end());
-    found.insert(found.end(), tail.begin(), tail.begin() + static_cast<long>((a.size() - cut) * vocab));
+    found.insert(found.end(), tail.begin(),
+                 tail.begin() + static_cast<long>((a.size() - cut) * vocab));
     CHECK(found == expected);
   }
 }

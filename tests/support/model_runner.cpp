@@ -11,9 +11,11 @@ namespace mx = mlx::core;
 
 ModelRunner::ModelRunner(const std::filesystem::path& model, const RunnerOptions& options)
     : checkpoint_(formats::open_checkpoint(model)),
-      context_(kernels::make_context(options.threads, kernels::parse_isa(options.isa), options.portable)),
+      context_(kernels::make_context(options.threads, kernels::parse_isa(options.isa),
+                                     options.portable)),
       model_(models::load_model(checkpoint_, {.context = context_, .taps = {}})) {
-  const state::StoreOptions store{.encoding = options.kv, .page_tokens = options.page_tokens, .bytes_max = 0};
+  const state::StoreOptions store{
+      .encoding = options.kv, .page_tokens = options.page_tokens, .bytes_max = 0};
   store_ = std::make_unique<state::StateStore>(model_->state_spec(), store, context_);
 }
 

@@ -30,7 +30,8 @@ class ModelRunner {
     state::Sequence* sequence;
     std::vector<int32_t> tokens;
   };
-  /// One forward over all rows; commits all tokens. Logits of every position, [T][vocab], row by row.
+  /// One forward over all rows; commits all tokens. Logits of every position, [T][vocab], row by
+  /// row.
   std::vector<float> forward(const std::vector<Row>& rows);
   int32_t vocab() const { return model_->vocab_size(); }
   models::Model& model() { return *model_; }
