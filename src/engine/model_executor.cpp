@@ -118,7 +118,8 @@ LoadedModel load_model_executor(std::shared_ptr<const formats::Checkpoint> check
   const kernels::Context context = kernels::make_context(
       options.threads, kernels::parse_isa(options.isa), options.ops == Ops::portable);
   array::set_memory_limits({.memory_bytes = 0, .cache_bytes = kCacheBytes});
-  auto model = models::load_model(*checkpoint, {.context = context, .taps = {}});
+  auto model =
+      models::load_model(*checkpoint, {.context = context, .taps = {}}, options.load_progress);
   const state::StoreOptions store_options{.encoding = options.kv_type == KvType::f32
                                                           ? kernels::KvEncoding::f32
                                                           : kernels::KvEncoding::bf16,
