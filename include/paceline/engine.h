@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -30,6 +31,9 @@ struct LoadOptions {
   std::string isa;            ///< "", "avx512", "avx2", "generic"
   std::string pre_override;   ///< pre-tokenizer of a GGUF vocabulary
   std::string chat_template;  ///< Jinja source that replaces the model's own
+  /// Called on the loading thread with the fraction of the weights' bytes done; must return soon
+  /// and not throw.
+  std::function<void(double)> load_progress{};
 };
 
 /// Handle of a running request. Thread safe; may outlive its request but not the Engine.

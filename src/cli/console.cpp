@@ -86,6 +86,8 @@ void Console::notice(std::string_view text) const {
   write_error((colour ? kDim : "") + one_line(text) + (colour ? kPlain : "") + "\n");
 }
 
+void Console::live(std::string_view text) const { write_error("\r\x1b[K" + std::string(text)); }
+
 void Console::error(std::string_view text) const {
   const bool colour = settings_.colour_error;
   write_error(std::string(colour ? kRed : "") + "paceline:" + (colour ? kPlain : "") + " " +

@@ -20,6 +20,9 @@ class Console {
   void print(std::string_view text) const;
   /// One dim line on standard error.
   void notice(std::string_view text) const;
+  /// In place of the last live text on standard error, without a new line; empty = nothing. Only
+  /// where Settings::live_error.
+  void live(std::string_view text) const;
   /// "paceline: text" on standard error, one line.
   void error(std::string_view text) const;
 

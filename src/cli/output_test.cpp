@@ -9,6 +9,7 @@
 #include "cli/catalogue/cache.h"
 #include "cli/console.h"
 #include "cli/inspect_report.h"
+#include "cli/load_bar.h"
 #include "cli/machine.h"
 #include "cli/numbers.h"
 
@@ -122,4 +123,16 @@ TEST_CASE("a report names what is wrong with a model") {
 TEST_CASE("the machine has a name and a bandwidth") {
   CHECK_FALSE(cpu_name().empty());
   CHECK(read_bandwidth(1 << 20, 2) > 0);
+}
+
+TEST_CASE("the bar of a load tells rate and time left, and fits the terminal") {
+  const BarState half{.fraction = 0.5, .seconds = 2, .bytes = 98400000, .columns = 80};
+  CHECK(bar_line("m", half) ==
+        "loading m  [##############..............]  50 % of 98.4 MB, 24.6 MB/s, 2 s left");
+  CHECK(bar_line("m", {.columns = 60}) == "loading m  [" + std::string(40, '.') + "]  0 %");
+  for (int columns = 1; columns < 200; ++columns) {
+    BarState state = half;
+    state.columns = columns;
+    CHECK(bar_line("a-model.gguf", state).size() < static_cast<std::size_t>(columns));
+  }
 }

@@ -37,6 +37,7 @@ Settings make_settings(const Environment& environment, const Streams& streams,
   settings.terminal = streams;
   settings.colour_output = colours && streams.output;
   settings.colour_error = colours && streams.error;
+  settings.live_error = capable && streams.error;
   settings.line_editing = capable && streams.input && (streams.output || streams.error);
   settings.columns = parse_columns(environment.columns);
   return settings;

@@ -28,6 +28,7 @@ struct Settings {
   Streams terminal;
   bool colour_output = false;
   bool colour_error = false;
+  bool live_error = false;    ///< standard error is a terminal where a line can be redrawn
   bool line_editing = false;  ///< input is a terminal that understands cursor movement
   int columns = 0;            ///< $COLUMNS; 0 = ask the terminal
 };

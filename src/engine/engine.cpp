@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/utf8.h"
 #include "engine/engine_impl.h"
 #include "sampling/options.h"
 
@@ -103,12 +102,11 @@ const ModelInfo& Engine::info() const { return impl_->info; }
 const SamplingOptions& Engine::sampling_defaults() const { return impl_->text.defaults; }
 
 std::vector<TokenId> Engine::tokenize(std::string_view text, bool parse_special) const {
-  const auto specials = parse_special ? text::Specials::parse : text::Specials::plain;
-  return impl_->text.tokenizer->encode(base::repair_utf8(text), specials);
+  return engine::tokenize(*impl_->text.tokenizer, text, parse_special);
 }
 
 std::string Engine::detokenize(std::span<const TokenId> ids) const {
-  return impl_->text.tokenizer->decode(ids, false);
+  return engine::detokenize(*impl_->text.tokenizer, ids);
 }
 
 std::string Engine::token_text(TokenId id) const { return impl_->text.tokenizer->token_bytes(id); }

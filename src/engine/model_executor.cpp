@@ -120,7 +120,8 @@ LoadedModel load_model_executor(std::shared_ptr<const formats::Checkpoint> check
       options.threads, kernels::parse_isa(options.isa), options.ops == Ops::portable);
   array::set_memory_limits({.memory_bytes = 0, .cache_bytes = kCacheBytes});
   check_weights_fit(*checkpoint);
-  auto model = models::load_model(*checkpoint, {.context = context, .taps = {}});
+  auto model =
+      models::load_model(*checkpoint, {.context = context, .taps = {}}, options.load_progress);
   const state::StoreOptions store_options{.encoding = options.kv_type == KvType::f32
                                                           ? kernels::KvEncoding::f32
                                                           : kernels::KvEncoding::bf16,

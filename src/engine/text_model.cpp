@@ -4,25 +4,12 @@
 #include <cmath>
 #include <limits>
 
+#include "base/utf8.h"
 #include "engine/vocab_from_metadata.h"
 #include "formats/model_defaults.h"
 
 namespace paceline::engine {
 namespace {
-
-std::shared_ptr<const text::Tokenizer> build_tokenizer(const formats::Checkpoint& checkpoint,
-                                                       const LoadOptions& options) {
-  if (checkpoint.source == formats::Source::gguf) {
-    return text::Tokenizer::from_gguf(vocab_from_metadata(checkpoint.metadata),
-                                      options.pre_override);
-  }
-  if (checkpoint.tokenizer_json.empty()) {
-    throw Error(ErrorCode::bad_checkpoint, "[tokenizer] found no tokenizer.json beside '" +
-                                               checkpoint.path.filename().string() +
-                                               "', expected one");
-  }
-  return text::Tokenizer::from_json(checkpoint.tokenizer_json, checkpoint.tokenizer_config_json);
-}
 
 // Values that the sampler would refuse are left at Paceline's own defaults.
 SamplingOptions sampling_of(const formats::GenerationDefaults& d) {
@@ -52,11 +39,34 @@ std::vector<TokenId> merged(std::vector<TokenId> ids, const std::vector<TokenId>
 
 }  // namespace
 
+std::shared_ptr<const text::Tokenizer> build_tokenizer(const formats::Checkpoint& checkpoint,
+                                                       const std::string& pre_override) {
+  if (checkpoint.source == formats::Source::gguf) {
+    return text::Tokenizer::from_gguf(vocab_from_metadata(checkpoint.metadata), pre_override);
+  }
+  if (checkpoint.tokenizer_json.empty()) {
+    throw Error(ErrorCode::bad_checkpoint, "[tokenizer] found no tokenizer.json beside '" +
+                                               checkpoint.path.filename().string() +
+                                               "', expected one");
+  }
+  return text::Tokenizer::from_json(checkpoint.tokenizer_json, checkpoint.tokenizer_config_json);
+}
+
+std::vector<TokenId> tokenize(const text::Tokenizer& tokenizer, std::string_view text,
+                              bool parse_special) {
+  const auto specials = parse_special ? text::Specials::parse : text::Specials::plain;
+  return tokenizer.encode(base::repair_utf8(text), specials);
+}
+
+std::string detokenize(const text::Tokenizer& tokenizer, std::span<const TokenId> ids) {
+  return tokenizer.decode(ids, false);
+}
+
 TextModel build_text_model(const formats::Checkpoint& checkpoint, const LoadOptions& options) {
   TextModel model;
   const formats::GenerationDefaults defaults = formats::generation_defaults(checkpoint);
   model.defaults = sampling_of(defaults);
-  model.tokenizer = build_tokenizer(checkpoint, options);
+  model.tokenizer = build_tokenizer(checkpoint, options.pre_override);
   model.end_ids = merged(model.tokenizer->end_ids(), defaults.end_ids);
   const std::string source =
       options.chat_template.empty() ? formats::chat_template(checkpoint) : options.chat_template;

@@ -25,6 +25,16 @@ struct TextModel {
 /// Builds tokenizer and template. Throws what text and formats throw.
 TextModel build_text_model(const formats::Checkpoint& checkpoint, const LoadOptions& options);
 
+/// The checkpoint's tokenizer; `pre_override` as in LoadOptions. Throws what text and formats
+/// throw.
+std::shared_ptr<const text::Tokenizer> build_tokenizer(const formats::Checkpoint& checkpoint,
+                                                       const std::string& pre_override);
+
+// Engine's and Tokenizer's methods of the same names.
+std::vector<TokenId> tokenize(const text::Tokenizer& tokenizer, std::string_view text,
+                              bool parse_special);
+std::string detokenize(const text::Tokenizer& tokenizer, std::span<const TokenId> ids);
+
 /// A request's prompt as ids.
 struct Prompt {
   std::vector<TokenId> ids;

@@ -76,6 +76,34 @@ class Chat(unittest.TestCase):
         terminal.send(CTRL_C)
         self.assertEqual(terminal.wait(), 130)
 
+    def load(self, name, *words, term="xterm"):
+        model = Path(self.folder.name) / name
+        model.touch()
+        environment = {"HOME": self.folder.name, "PATH": os.environ["PATH"], "TERM": term}
+        terminal = Terminal([PROGRAM, "run", str(model), *words], environment)
+        self.terminals.append(terminal)
+        return terminal
+
+    def test_a_long_load_shows_a_bar_that_vanishes(self):
+        terminal = self.load("heavy.gguf")
+        terminal.expect(r"loading heavy.gguf  \[.*#.*\]  \d+ %.* s left")
+        terminal.expect(r"\r\x1b\[K\x1b\[2mheavy.gguf")
+        terminal.expect(PROMPT)
+
+    def test_a_dumb_terminal_shows_no_bar(self):
+        terminal = self.load("heavy.gguf", "hello", term="dumb")
+        terminal.expect("last: hello\r\n")
+        self.assertEqual(terminal.wait(), 0)
+        self.assertNotIn(b"loading", terminal.screen)
+
+    def test_ctrl_c_ends_a_load(self):
+        for words in ((), ("hello",)):
+            terminal = self.load("endless.gguf", *words)
+            terminal.expect("loading endless.gguf")
+            terminal.send(CTRL_C)
+            self.assertEqual(terminal.wait(), 130)
+            self.assertTrue(terminal.screen.endswith(b"\r\x1b[K"), terminal.screen)
+
     def test_line_editing_and_input_history(self):
         terminal = self.start()
         self.ask(terminal, "wörld\x1b[H\x1b[200~hällo \x1b[201~", "last: hällo wörld\r\n")

@@ -2,7 +2,8 @@
 """Runs text cases against a program. Usage: run_cases.py PROGRAM FILE...
 
 A case starts with `## title`, then:
-  $ paceline ARGS     the words, quoted as in a shell; MODEL, BASE, BROKEN, UNKNOWN and TMP are replaced by paths
+  $ paceline ARGS     the words, quoted as in a shell; MODEL, BASE, BROKEN, UNKNOWN and TMP are replaced by paths;
+                      TMP/full is a cache with the starter model
   < TEXT              standard input; \\n, \\0 and \\xHH are escapes. Without such a line it is empty.
   > LINE              the next line of standard output, exactly;  >~ REGEX matches it;  >* skips the rest
   ! LINE              the next line of standard error, exactly;   !~ REGEX
@@ -10,6 +11,7 @@ A case starts with `## title`, then:
 Lines of # are comments.
 """
 
+import json
 import os
 import re
 import shlex
@@ -93,13 +95,23 @@ def check(case, program, folder):
     ]
 
 
+def cache_starter(cache):
+    """A file that passes for the starter model: the right name and size, no bytes on disk."""
+    catalogue = Path(__file__).resolve().parents[2] / "src" / "cli" / "catalogue.json"
+    starter = json.loads(catalogue.read_text(encoding="utf-8"))["models"][0]
+    (cache / "models").mkdir(parents=True)
+    (cache / "models" / starter["file"]).touch()
+    os.truncate(cache / "models" / starter["file"], starter["bytes"])
+
+
 def main():
     program = Path(sys.argv[1]).resolve()
     failures = count = 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for file in FILES.values():
+        for file in (*FILES.values(), "my fake.gguf"):
             (folder / file).write_bytes(b"")
+        cache_starter(folder / "full")
         for path in map(Path, sys.argv[2:]):
             for case in parse(path):
                 count += 1

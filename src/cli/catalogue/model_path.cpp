@@ -16,11 +16,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool looks_like_path(const std::string& text) {
-  return text.find('/') != std::string::npos || text.ends_with(".gguf") ||
-         text.ends_with(".safetensors");
-}
-
 std::vector<std::string> neighbours(const fs::path& path) {
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   std::vector<std::string> names;
@@ -42,6 +37,15 @@ std::string unknown_file(const std::string& text) {
 }
 
 }  // namespace
+
+bool is_model(const std::string& text) {
+  std::error_code error;
+  return find_model(text) != nullptr || fs::exists(text, error);
+}
+
+bool has_model_suffix(const std::string& text) {
+  return text.ends_with(".gguf") || text.ends_with(".safetensors");
+}
 
 std::string unknown_model(const std::string& where, const std::string& text) {
   const std::vector<std::string> names = catalogue_names();
@@ -70,12 +74,12 @@ fs::path model_path(const ModelFlags& flags, const Console& console) {
     fetch_model(*model, flags, console);
     return path_in_cache(cache_root(console.settings(), flags.cache_dir), *model);
   }
-  std::error_code error;
-  if (fs::exists(text, error)) {
+  if (is_model(text)) {
     return text;
   }
-  throw Error(ErrorCode::not_found,
-              looks_like_path(text) ? unknown_file(text) : unknown_model("model", text));
+  throw Error(ErrorCode::not_found, text.find('/') != std::string::npos || has_model_suffix(text)
+                                        ? unknown_file(text)
+                                        : unknown_model("model", text));
 }
 
 }  // namespace paceline::cli

@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "cli/answer_json.h"
 #include "cli/catalogue/catalogue.h"
 #include "cli/catalogue/helper.h"
+#include "cli/catalogue/model_path.h"
 #include "cli/chat/chat.h"
 #include "cli/commands/commands.h"
 #include "cli/input.h"
@@ -13,6 +16,27 @@
 
 namespace paceline::cli {
 namespace {
+
+constexpr const char* kWhiteSpace = " \t\r\n";
+
+/// One argument alone that can only be a prompt is one. A single word that is neither is refused
+/// with both readings, unless it is a path.
+RunCommand with_meant_prompt(RunCommand command) {
+  std::string& word = command.model.model;
+  if (command.prompt || word.empty() || has_model_suffix(word) || is_model(word)) {
+    return command;
+  }
+  if (word.find_first_of(kWhiteSpace) != std::string::npos) {
+    command.prompt = std::exchange(word, {});
+    return command;
+  }
+  if (word.find('/') != std::string::npos) {
+    return command;
+  }
+  throw Error(ErrorCode::not_found,
+              fmt::format("{} (a prompt of one word: paceline run {} '{}')",
+                          unknown_model("model", word), starter_model().name, word));
+}
 
 /// PROMPT, piped input, or both with a blank line between; nothing = chat.
 std::optional<std::string> gather_prompt(const RunCommand& command, const Console& console) {
@@ -33,12 +57,12 @@ std::optional<std::string> gather_prompt(const RunCommand& command, const Consol
 }
 
 void report_load(const ModelInfo& info, const Console& console) {
-  console.notice(
-      fmt::format("loaded {} in {:.0f} ms: {}, {} parameters, {} in memory, context {} of {}, {}, "
-                  "{}, {} threads",
-                  info.name, info.load_ms, info.architecture, format_count(info.parameters),
-                  format_bytes(info.resident_bytes), info.context, info.context_trained,
-                  info.numerics, info.instruction_set, info.threads));
+  console.notice(fmt::format(
+      "loaded {} in {:.0f} ms: {}, {} parameters, {} in memory, context {} of {}, {}, "
+      "{}, {} threads",
+      info.name, info.load_ms, info.architecture, format_count(info.parameters),
+      format_bytes(info.resident_bytes), info.context, info.context_trained,
+      info.exact ? "exact" : "not exact (portable)", info.instruction_set, info.threads));
 }
 
 int answer_once(Engine& engine, Session& session, const RunCommand& command,
@@ -56,7 +80,8 @@ int answer_once(Engine& engine, Session& session, const RunCommand& command,
 
 }  // namespace
 
-int run(const RunCommand& command, const Console& console) {
+int run(const RunCommand& given, const Console& console) {
+  const RunCommand command = with_meant_prompt(given);
   const std::optional<std::string> prompt = gather_prompt(command, console);
   if (!prompt && command.json) {
     throw UsageError("[--json] found no prompt, expected 'paceline run MODEL PROMPT --json'");

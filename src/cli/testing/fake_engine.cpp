@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "paceline/engine.h"
 #include "paceline/inspect.h"
+#include "paceline/tokenizer.h"
 #include "paceline/version.h"
 
 namespace paceline {
@@ -167,6 +168,38 @@ void play(const Request& request, const Script& script, Event event, const Event
   state.changed.notify_all();
 }
 
+void refuse_broken(const std::filesystem::path& model) {
+  if (model.filename().string().find("broken") != std::string::npos) {
+    throw Error(ErrorCode::bad_checkpoint, "[gguf] magic: found 'abcd',\nexpected 'GGUF'");
+  }
+}
+
+// A file "heavy..." takes 1.5 s, one "endless..." a minute.
+void pretend_to_load(const std::string& file, const std::function<void(double)>& progress) {
+  constexpr int kSteps = 100;
+  const bool endless = file.starts_with("endless");
+  if (!progress || !(endless || file.starts_with("heavy"))) {
+    return;
+  }
+  for (int i = 1; i <= kSteps; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(endless ? 600 : 15));
+    progress(static_cast<double>(i) / kSteps);
+  }
+}
+
+std::vector<TokenId> ids_of(std::string_view text, bool parse_special) {
+  if (parse_special && text == "<s>") {
+    return {1};
+  }
+  std::vector<TokenId> ids;
+  for (const char c : text) {
+    ids.push_back(static_cast<unsigned char>(c));
+  }
+  return ids;
+}
+
+std::string text_of(TokenId id) { return id == 1 ? "<s>" : std::string(1, static_cast<char>(id)); }
+
 }  // namespace
 
 const char* name(FinishReason reason) {
@@ -183,9 +216,8 @@ Engine::~Engine() = default;
 std::unique_ptr<Engine> Engine::load(const std::filesystem::path& model,
                                      const LoadOptions& options) {
   const std::string file = model.filename();
-  if (file.find("broken") != std::string::npos) {
-    throw Error(ErrorCode::bad_checkpoint, "[gguf] magic: found 'abcd',\nexpected 'GGUF'");
-  }
+  refuse_broken(model);
+  pretend_to_load(file, options.load_progress);
   auto impl = std::make_unique<Impl>();
   ModelInfo& info = impl->info;
   info.name = file;
@@ -209,28 +241,33 @@ std::unique_ptr<Engine> Engine::load(const std::filesystem::path& model,
 const ModelInfo& Engine::info() const { return impl_->info; }
 const SamplingOptions& Engine::sampling_defaults() const { return impl_->defaults; }
 
-std::vector<TokenId> Engine::tokenize(std::string_view text, bool parse_special) const {
-  if (parse_special && text == "<s>") {
-    return {1};
-  }
-  std::vector<TokenId> ids;
-  for (const char c : text) {
-    ids.push_back(static_cast<unsigned char>(c));
-  }
-  return ids;
+struct Tokenizer::Impl {};
+
+Tokenizer::Tokenizer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Tokenizer::~Tokenizer() = default;
+
+std::unique_ptr<Tokenizer> Tokenizer::load(const std::filesystem::path& model, const std::string&) {
+  refuse_broken(model);
+  return std::unique_ptr<Tokenizer>(new Tokenizer(nullptr));
 }
 
-std::string Engine::detokenize(std::span<const TokenId> ids) const {
+std::vector<TokenId> Tokenizer::tokenize(std::string_view text, bool parse_special) const {
+  return ids_of(text, parse_special);
+}
+std::vector<TokenId> Engine::tokenize(std::string_view text, bool parse_special) const {
+  return ids_of(text, parse_special);
+}
+
+std::string Tokenizer::detokenize(std::span<const TokenId> ids) const {
   std::string text;
   for (const TokenId id : ids) {
-    text += token_text(id);
+    text += text_of(id);
   }
   return text;
 }
 
-std::string Engine::token_text(TokenId id) const {
-  return id == 1 ? "<s>" : std::string(1, static_cast<char>(id));
-}
+std::string Tokenizer::token_text(TokenId id) const { return text_of(id); }
+std::string Engine::token_text(TokenId id) const { return text_of(id); }
 
 std::string Engine::apply_template(std::span<const Message> messages, std::string_view) const {
   std::string text;
