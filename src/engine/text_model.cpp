@@ -21,7 +21,8 @@ std::shared_ptr<const text::Tokenizer> build_tokenizer(const formats::Checkpoint
                                                checkpoint.path.filename().string() +
                                                "', expected one");
   }
-  return text::Tokenizer::from_json(checkpoint.tokenizer_json, checkpoint.tokenizer_config_json);
+  return text::Tokenizer::from_json({checkpoint.tokenizer_json, checkpoint.tokenizer_config_json,
+                                     checkpoint.special_tokens_map_json});
 }
 
 // Values that the sampler would refuse are left at Paceline's own defaults.
