@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/assert.h"
+#include "base/join_watch.h"
 
 namespace paceline::base {
 namespace {
@@ -37,6 +38,7 @@ struct ThreadPool::Impl {
   const std::function<void(int64_t, int64_t)>* body = nullptr;
   std::mutex error_mutex;
   std::exception_ptr error;
+  JoinWatch watch;                    // the caller's
   std::vector<std::jthread> workers;  // last: joins before the rest goes away
 
   void run_range(int index) {
@@ -105,7 +107,8 @@ void ThreadPool::parallel_for(int64_t count, int64_t grain,
   if (count <= 0) return;
   const int64_t units = (count + grain - 1) / grain;
   const int64_t step = (units + size() - 1) / size() * grain;
-  if (step >= count) {
+  const auto start = JoinWatch::Clock::now();
+  if (step >= count || impl_->watch.alone(start)) {
     body(0, count);
     return;
   }
@@ -117,7 +120,10 @@ void ThreadPool::parallel_for(int64_t count, int64_t grain,
   impl_->epoch.fetch_add(1, std::memory_order_release);
   impl_->epoch.notify_all();
   impl_->run_range(0);
+  const auto own_end = JoinWatch::Clock::now();
   impl_->wait_for_workers();
+  const auto end = JoinWatch::Clock::now();
+  impl_->watch.joined(own_end - start, end - own_end, end);
   if (impl_->error) std::rethrow_exception(impl_->error);
 }
 
