@@ -2,7 +2,7 @@
 # The example answers with SmolLM2 when that is cached. Usage: example_test.sh PROGRAM
 set -eu
 cache=${XDG_CACHE_HOME:-}
-[[ $cache == /* ]] || cache=$HOME/.cache
+case $cache in /*) ;; *) cache=$HOME/.cache ;; esac
 model="$cache/paceline/models/SmolLM2-135M-Instruct.Q4_1.gguf"
 if [ ! -f "$model" ]; then
   echo "skipped: SmolLM2-135M-Instruct.Q4_1.gguf: not cached"
