@@ -40,6 +40,7 @@ struct ModelReport {
   bool has_chat_template = false;
   std::string tokenizer;  ///< "gpt2 (pre NAME)", "sentencepiece", "tokenizer.json (BPE)", "none"
   std::vector<EndToken> end_tokens;
+  std::string problem;                  ///< why this build cannot load it, empty when it can
   std::vector<std::string> missing;     ///< tensors that the architecture expects
   std::vector<std::string> extra;       ///< tensors that nobody reads
   std::vector<std::string> mis_shaped;  ///< "name: found [..], expected [..]"

@@ -83,7 +83,7 @@ mx::array cpu_op(const char* name, OutputSpec output, std::vector<mx::array> inp
 }
 
 std::vector<mx::array> cpu_ops(const char* name, const std::vector<OutputSpec>& outputs,
-                               std::vector<mx::array> inputs, CpuKernel kernel) {
+                               const std::vector<mx::array>& inputs, CpuKernel kernel) {
   std::vector<mx::Shape> shapes;
   std::vector<mx::Dtype> dtypes;
   for (const auto& output : outputs) {

@@ -39,6 +39,7 @@ struct OutputSpec {
 mlx::core::array cpu_op(const char* name, OutputSpec output, std::vector<mlx::core::array> inputs,
                         CpuKernel kernel);
 std::vector<mlx::core::array> cpu_ops(const char* name, const std::vector<OutputSpec>& outputs,
-                                      std::vector<mlx::core::array> inputs, CpuKernel kernel);
+                                      const std::vector<mlx::core::array>& inputs,
+                                      CpuKernel kernel);
 
 }  // namespace paceline::array

@@ -1,6 +1,8 @@
 #include "base/thread_pool.h"
 
+#if defined(__x86_64__)
 #include <immintrin.h>
+#endif
 
 #include <algorithm>
 #include <atomic>
@@ -16,6 +18,13 @@ namespace {
 
 constexpr int kSpins =
     20000;  // about 200 us: a parked wake-up costs 20-200 us, kernels follow each other in less
+
+/// Tells the core that this is a waiting loop.
+void pause() {
+#if defined(__x86_64__)
+  _mm_pause();
+#endif
+}
 
 }  // namespace
 
@@ -46,7 +55,7 @@ struct ThreadPool::Impl {
     for (int i = 0; i < kSpins; ++i) {
       const uint32_t now = epoch.load(std::memory_order_acquire);
       if (now != seen) return now;
-      _mm_pause();
+      pause();
     }
     epoch.wait(seen, std::memory_order_acquire);
     return epoch.load(std::memory_order_acquire);
@@ -66,7 +75,7 @@ struct ThreadPool::Impl {
   void wait_for_workers() {
     for (int i = 0; i < kSpins; ++i) {
       if (running.load(std::memory_order_acquire) == 0) return;
-      _mm_pause();
+      pause();
     }
     for (int left = running.load(std::memory_order_acquire); left != 0;
          left = running.load(std::memory_order_acquire)) {

@@ -70,10 +70,12 @@ std::string names_text(const char* label, const std::vector<std::string>& names)
 }
 
 std::string tensors_text(const ModelReport& report) {
+  const std::string problem =
+      report.problem.empty() ? "" : line("problem", base::repair_utf8(report.problem));
   if (report.missing.empty() && report.extra.empty() && report.mis_shaped.empty()) {
-    return line("tensors", "as expected");
+    return report.problem.empty() ? line("tensors", "as expected") : problem;
   }
-  return names_text("missing", report.missing) + names_text("extra", report.extra) +
+  return problem + names_text("missing", report.missing) + names_text("extra", report.extra) +
          names_text("mis-shaped", report.mis_shaped);
 }
 
@@ -114,6 +116,7 @@ std::string report_json(const ModelReport& report) {
             {"has_chat_template", report.has_chat_template},
             {"tokenizer", report.tokenizer},
             {"end_tokens", Json::array()},
+            {"problem", report.problem},
             {"missing", report.missing},
             {"extra", report.extra},
             {"mis_shaped", report.mis_shaped}};

@@ -184,7 +184,7 @@ TEST_CASE_FIXTURE(Fixture, "generation: what a forward throws becomes the reques
     REQUIRE(record.last().error);
     return *record.last().error;
   };
-  const auto at_two = [](auto exception) {
+  const auto at_two = [](const auto& exception) {
     return [exception](int number) {
       if (number == 2) throw exception;
     };

@@ -70,7 +70,19 @@ void add_text(const formats::Checkpoint& checkpoint, ModelReport& report) {
 
 void add_architecture(const formats::Checkpoint& checkpoint, ModelReport& report) {
   report.architecture = checkpoint.architecture;
-  models::TensorReport tensors = models::check_tensors(checkpoint);
+  models::TensorReport tensors;
+  try {
+    models::check_loadable(checkpoint);
+  } catch (const Error& error) {
+    report.problem = error.what();
+  }
+  try {
+    tensors = models::check_tensors(checkpoint);
+  } catch (const Error&) {
+    // The configuration itself is refused: `problem` says why, and there is nothing to compare
+    // with.
+    tensors.architecture = checkpoint.architecture;
+  }
   report.nearest_architecture = tensors.architecture;
   report.supported = models::is_supported(checkpoint.architecture);
   report.missing = std::move(tensors.missing);

@@ -9,7 +9,6 @@
 namespace paceline::engine {
 namespace {
 
-constexpr int32_t kContextDefault = 8192;
 constexpr int32_t kThreadsMax = 1024;
 
 void check(const LoadOptions& options) {
@@ -21,16 +20,6 @@ void check(const LoadOptions& options) {
   if (options.threads < 0 || options.threads > kThreadsMax) {
     refuse("threads", options.threads, "0 (one per core) to " + std::to_string(kThreadsMax));
   }
-}
-
-int32_t context_of(int32_t asked, int32_t trained) {
-  if (asked == 0) return trained > 0 ? std::min(trained, kContextDefault) : kContextDefault;
-  if (trained > 0 && asked > trained) {
-    throw Error(ErrorCode::invalid_argument,
-                "[load] context is " + std::to_string(asked) + ", expected at most the " +
-                    std::to_string(trained) + " that the model was trained for");
-  }
-  return asked;
 }
 
 std::string name_of(const std::filesystem::path& model) {
@@ -87,7 +76,7 @@ std::unique_ptr<Engine> load_engine(const std::filesystem::path& model, const Lo
   impl->info.name = name_of(model);
   impl->info.vocab_size = impl->text.tokenizer->vocab_size();
   check_vocabulary(impl->info.vocab_size, facts.vocab_size);
-  impl->info.context = context_of(options.context, facts.context_trained);
+  impl->info.context = facts.context;
   impl->info.has_chat_template = impl->text.chat_template != nullptr;
   impl->info.load_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   return Engine::Impl::make(std::move(impl));

@@ -9,6 +9,7 @@
 
 #include "array/runtime.h"
 #include "base/assert.h"
+#include "engine/limits.h"
 #include "kernels/context.h"
 #include "models/model.h"
 #include "state/batch.h"
@@ -118,6 +119,7 @@ LoadedModel load_model_executor(std::shared_ptr<const formats::Checkpoint> check
   const kernels::Context context = kernels::make_context(
       options.threads, kernels::parse_isa(options.isa), options.ops == Ops::portable);
   array::set_memory_limits({.memory_bytes = 0, .cache_bytes = kCacheBytes});
+  check_weights_fit(*checkpoint);
   auto model =
       models::load_model(*checkpoint, {.context = context, .taps = {}}, options.load_progress);
   const state::StoreOptions store_options{.encoding = options.kv_type == KvType::f32
@@ -126,9 +128,14 @@ LoadedModel load_model_executor(std::shared_ptr<const formats::Checkpoint> check
                                           .page_tokens = tuning.page_tokens,
                                           .bytes_max = 0};
   auto store = std::make_unique<state::StateStore>(model->state_spec(), store_options, context);
+  for (const auto& file : checkpoint->files)
+    file->drop_resident();  // the packed copies serve from here on
+  const int32_t tokens = resolve_context(options.context, model->context_trained());
+  check_context_fits(tokens, store->bytes_for(tokens));
   ModelFacts facts{
       .vocab_size = model->vocab_size(),
       .context_trained = model->context_trained(),
+      .context = tokens,
       .parameters = model->parameters(),
       .resident_bytes = model->resident_bytes(),
       .exact = model->exact(),

@@ -20,6 +20,7 @@ struct Tuning {
 struct ModelFacts {
   int32_t vocab_size = 0;  ///< rows of the head
   int32_t context_trained = 0;
+  int32_t context = 0;  ///< tokens of one sequence that fit by model, request and memory
   int64_t parameters = 0;
   int64_t resident_bytes = 0;
   bool exact = false;

@@ -49,7 +49,8 @@ std::shared_ptr<const text::Tokenizer> build_tokenizer(const formats::Checkpoint
                                                checkpoint.path.filename().string() +
                                                "', expected one");
   }
-  return text::Tokenizer::from_json(checkpoint.tokenizer_json, checkpoint.tokenizer_config_json);
+  return text::Tokenizer::from_json({checkpoint.tokenizer_json, checkpoint.tokenizer_config_json,
+                                     checkpoint.special_tokens_map_json});
 }
 
 std::vector<TokenId> tokenize(const text::Tokenizer& tokenizer, std::string_view text,

@@ -110,6 +110,7 @@ void check_unique_names(const std::vector<Entry>& entries, const FileContext& fi
 
 void check_overlaps(const std::vector<Entry>& entries, const FileContext& file) {
   std::vector<const Entry*> order;
+  order.reserve(entries.size());
   for (const Entry& entry : entries) order.push_back(&entry);
   std::sort(order.begin(), order.end(),
             [](const Entry* a, const Entry* b) { return a->offset < b->offset; });
@@ -139,14 +140,14 @@ void check_bounds(const Entry& entry, uint64_t alignment, uint64_t data_bytes,
 
 std::optional<Encoding> gguf_encoding(uint32_t type) {
   using enum Encoding;
-  constexpr auto none = static_cast<Encoding>(255);
-  constexpr Encoding kTypes[] = {
+  constexpr std::optional<Encoding> none;
+  constexpr std::optional<Encoding> kTypes[] = {
       f32,   f16,    q4_0,  q4_1, none, none,    q5_0,   q5_1,       q8_0,  q8_1,   q2_k,
       q3_k,  q4_k,   q5_k,  q6_k, q8_k, iq2_xxs, iq2_xs, iq3_xxs,    iq1_s, iq4_nl, iq3_s,
       iq2_s, iq4_xs, i8,    i16,  i32,  i64,     f64,    iq1_m,      bf16,  none,   none,
       none,  tq1_0,  tq2_0, none, none, none,    mxfp4,  gguf_nvfp4, q1_0,  q2_0};
   static_assert(std::size(kTypes) == 43);
-  if (type >= std::size(kTypes) || kTypes[type] == none) return std::nullopt;
+  if (type >= std::size(kTypes)) return std::nullopt;
   return kTypes[type];
 }
 

@@ -33,6 +33,26 @@ int32_t token_id(const Json& value, const FileContext& file) {
   return static_cast<int32_t>(value.get<int64_t>());
 }
 
+std::vector<int32_t> end_ids(const Json& config, const FileContext& file) {
+  std::vector<int32_t> found;
+  const Json* ids = find(config, "eos_token_id");
+  if (ids == nullptr) return found;
+  if (!ids->is_array()) return {token_id(*ids, file)};
+  for (const Json& id : *ids) found.push_back(token_id(id, file));
+  return found;
+}
+
+// config.json states end tokens too, in multimodal models inside text_config;
+// generation_config.json goes first.
+std::vector<int32_t> end_ids_of_config(const std::string& text) {
+  const FileContext file("config", "config.json");
+  const Json config = parse_object(text, file);
+  std::vector<int32_t> found = end_ids(config, file);
+  const Json* inner = find(config, "text_config");
+  if (found.empty() && inner != nullptr && inner->is_object()) found = end_ids(*inner, file);
+  return found;
+}
+
 GenerationDefaults from_json(const std::string& text) {
   const FileContext file("config", "generation_config.json");
   const Json config = parse_object(text, file);
@@ -43,12 +63,7 @@ GenerationDefaults from_json(const std::string& text) {
   defaults.repetition_penalty = number(config, "repetition_penalty", file);
   if (const auto top_k = number(config, "top_k", file))
     defaults.top_k = static_cast<int64_t>(*top_k);
-  if (const Json* ids = find(config, "eos_token_id")) {
-    if (!ids->is_array()) defaults.end_ids.push_back(token_id(*ids, file));
-    if (ids->is_array()) {
-      for (const Json& id : *ids) defaults.end_ids.push_back(token_id(id, file));
-    }
-  }
+  defaults.end_ids = end_ids(config, file);
   return defaults;
 }
 
@@ -84,8 +99,14 @@ std::string template_of(const std::string& tokenizer_config) {
 
 GenerationDefaults generation_defaults(const Checkpoint& checkpoint) {
   if (checkpoint.source == Source::gguf) return from_metadata(checkpoint.metadata);
-  return checkpoint.generation_config_json.empty() ? GenerationDefaults{}
-                                                   : from_json(checkpoint.generation_config_json);
+  GenerationDefaults defaults;
+  if (!checkpoint.generation_config_json.empty()) {
+    defaults = from_json(checkpoint.generation_config_json);
+  }
+  if (defaults.end_ids.empty() && !checkpoint.config_json.empty()) {
+    defaults.end_ids = end_ids_of_config(checkpoint.config_json);
+  }
+  return defaults;
 }
 
 std::string chat_template(const Checkpoint& checkpoint) {

@@ -32,6 +32,16 @@ TEST_CASE("model defaults come from generation_config.json") {
   CHECK_FALSE(generation_defaults(folder("")).temperature);
 }
 
+TEST_CASE("end tokens of config.json count where generation_config.json names none") {
+  Checkpoint checkpoint = folder(R"({"temperature": 1})");
+  checkpoint.config_json = R"({"eos_token_id": [4, 5], "text_config": {"eos_token_id": 6}})";
+  CHECK(generation_defaults(checkpoint).end_ids == std::vector<int32_t>{4, 5});
+  checkpoint.config_json = R"({"text_config": {"eos_token_id": 6}})";
+  CHECK(generation_defaults(checkpoint).end_ids == std::vector<int32_t>{6});
+  checkpoint.generation_config_json = R"({"eos_token_id": 7})";
+  CHECK(generation_defaults(checkpoint).end_ids == std::vector<int32_t>{7});
+}
+
 TEST_CASE("model defaults of another kind are refused by key") {
   for (const char* text : {R"({"temperature": "hot"})", R"({"eos_token_id": "</s>"})",
                            R"({"eos_token_id": [-1]})", "[]"}) {

@@ -101,6 +101,7 @@ void check_range(const Entry& entry, uint64_t data_bytes, const FileContext& fil
 /// The tensors must tile the data: nothing hidden between them, nothing shared.
 void check_tiling(const std::vector<Entry>& entries, uint64_t data_bytes, const FileContext& file) {
   std::vector<const Entry*> order;
+  order.reserve(entries.size());
   for (const Entry& entry : entries) order.push_back(&entry);
   std::sort(order.begin(), order.end(), [](const Entry* a, const Entry* b) {
     return std::pair(a->begin, a->end) < std::pair(b->begin, b->end);

@@ -78,7 +78,7 @@ TEST_CASE("softcap and add agree with their portable forms and between instructi
 
 TEST_CASE("exp is within 2 ulp, covers the edges and is the same everywhere") {
   std::vector<float> x;
-  for (float v = -103.5F; v < 89.0F; v += 0.00137F) x.push_back(v);
+  for (int i = 0; i < 140510; ++i) x.push_back(-103.5F + 0.00137F * static_cast<float>(i));
   for (const float v :
        {0.0F, -0.0F, 1e-30F, 88.72F, 88.73F, 1000.0F, -1000.0F, INFINITY, -INFINITY, NAN}) {
     x.push_back(v);

@@ -41,6 +41,18 @@ std::vector<int32_t> windows_of(const ConfigReader& config, int32_t layers) {
   return windows;
 }
 
+/// Values that would give NaN or a broken softmax much later, without a word.
+void check_numbers(const DecoderConfig& c) {
+  const auto refuse = [](const char* what, double found, const char* expected) {
+    throw Error(ErrorCode::bad_checkpoint, std::string("[config] ") + what + " is " +
+                                               std::to_string(found) + ", expected " + expected);
+  };
+  if (!(c.eps >= 0) || !std::isfinite(c.eps)) refuse("norm epsilon", c.eps, "a number >= 0");
+  if (!(c.rope.base > 0)) refuse("rope base", c.rope.base, "a number > 0");
+  if (!(c.rope.factor > 0)) refuse("rope factor", c.rope.factor, "a number > 0");
+  if (!std::isfinite(c.attention_scale)) refuse("attention scale", c.attention_scale, "a number");
+}
+
 void check_heads(const DecoderConfig& c) {
   if (c.heads % c.kv_heads != 0) {
     throw Error(ErrorCode::bad_checkpoint, "[config] " + std::to_string(c.heads) +
@@ -88,6 +100,7 @@ DecoderConfig read_decoder_config(const formats::Checkpoint& checkpoint, const C
   c.windows = windows_of(config, c.layers);
   c.tied = checkpoint.find(stored_name(checkpoint, "lm_head.weight")) == nullptr;
   check_heads(c);
+  check_numbers(c);
   return c;
 }
 

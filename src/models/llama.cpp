@@ -27,21 +27,25 @@ DecoderConfig read_config(const formats::Checkpoint& checkpoint) {
 
 Layout layout(const formats::Checkpoint& checkpoint) {
   const DecoderConfig c = read_config(checkpoint);
+  const ConfigReader config(checkpoint);
+  // A file that announces biases must have them; GGUF files do not announce.
+  const bool attention_bias = config.boolean("attention_bias", "").value_or(false);
+  const bool mlp_bias = config.boolean("mlp_bias", "").value_or(false);
   Layout tensors = decoder_layout(c, {"input_layernorm", "post_attention_layernorm"});
   const int64_t q = int64_t{c.heads} * c.head_dim;
   const int64_t kv = int64_t{c.kv_heads} * c.head_dim;
   for (int32_t i = 0; i < c.layers; ++i) {
     const std::string p = layer_prefix(i);
-    const auto bias = [&](const char* name, int64_t size) {
-      tensors.push_back({.name = p + name + ".bias", .shape = {size}, .optional = true});
+    const auto bias = [&](const char* name, int64_t size, bool announced) {
+      tensors.push_back({.name = p + name + ".bias", .shape = {size}, .optional = !announced});
     };
-    bias("self_attn.q_proj", q);
-    bias("self_attn.k_proj", kv);
-    bias("self_attn.v_proj", kv);
-    bias("self_attn.o_proj", c.hidden);
-    bias("mlp.gate_proj", c.intermediate);
-    bias("mlp.up_proj", c.intermediate);
-    bias("mlp.down_proj", c.hidden);
+    bias("self_attn.q_proj", q, attention_bias);
+    bias("self_attn.k_proj", kv, attention_bias);
+    bias("self_attn.v_proj", kv, attention_bias);
+    bias("self_attn.o_proj", c.hidden, attention_bias);
+    bias("mlp.gate_proj", c.intermediate, mlp_bias);
+    bias("mlp.up_proj", c.intermediate, mlp_bias);
+    bias("mlp.down_proj", c.hidden, mlp_bias);
   }
   return tensors;
 }

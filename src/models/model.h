@@ -55,6 +55,9 @@ std::unique_ptr<Model> load_model(const formats::Checkpoint& checkpoint,
                                   const ModelOptions& options,
                                   const std::function<void(double)>& progress = {});
 
+/// Throws what load_model() would, from headers alone.
+void check_loadable(const formats::Checkpoint& checkpoint);
+
 struct TensorReport {
   std::string
       architecture;  ///< the one compared with: the file's own or the nearest known; may be empty

@@ -146,6 +146,10 @@ TEST_CASE("missing, impossible and mistyped settings are refused by name") {
                 "4097 layers");
   check_refused(folder("llama", {{"num_key_value_heads", 3}}), ErrorCode::bad_checkpoint,
                 "not a multiple of 3");
+  check_refused(folder("llama", {{"rope_theta", 0}}), ErrorCode::bad_checkpoint, "rope base");
+  check_refused(folder("llama", {{"rms_norm_eps", -1}}), ErrorCode::bad_checkpoint, "norm epsilon");
+  check_refused(folder("llama", {{"rope_scaling", {{"type", "linear"}, {"factor", 0}}}}),
+                ErrorCode::bad_checkpoint, "rope factor");
   check_refused(folder("llama", {{"head_dim", 3}}), ErrorCode::bad_checkpoint, "rotated features");
   check_refused(folder("llama", {{"layer_types", {"full_attention", "full_attention"}}}),
                 ErrorCode::bad_checkpoint, "'layer_types' has 2 entries, expected 1");
@@ -173,6 +177,21 @@ TEST_CASE("missing and mis-shaped tensors are named, extra ones reported") {
   CHECK(report.extra == std::vector<std::string>{"surprise"});
   CHECK(report.mis_shaped.size() == 1);
   CHECK(report.missing.empty());
+}
+
+TEST_CASE("a tensor inside a layer that the architecture does not read is refused") {
+  formats::Checkpoint checkpoint = folder("llama");
+  add_layout(checkpoint);
+  add_tensor(checkpoint, "vision_tower.layers.0.sinks", {2});
+  CHECK_NOTHROW(models::load_model(checkpoint, options()));
+  add_tensor(checkpoint, "model.layers.0.self_attn.sinks", {2});
+  check_refused(checkpoint, ErrorCode::unsupported, "'model.layers.0.self_attn.sinks'");
+}
+
+TEST_CASE("announced biases must be there") {
+  formats::Checkpoint checkpoint = folder("llama", {{"mlp_bias", true}});
+  add_layout(checkpoint);
+  check_refused(checkpoint, ErrorCode::bad_checkpoint, "model.layers.0.mlp.gate_proj.bias");
 }
 
 TEST_CASE("a file of an unknown architecture is compared with the nearest known one") {

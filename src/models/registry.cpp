@@ -43,6 +43,18 @@ TensorReport nearest_report(const std::vector<Family>& all, const formats::Check
   return best;
 }
 
+Family family_of(const formats::Checkpoint& checkpoint) {
+  const std::vector<Family> all = families();
+  const Family* family = find_family(all, checkpoint.architecture);
+  if (family == nullptr) {
+    std::string known;
+    for (const Family& candidate : all) known += (known.empty() ? "" : ", ") + candidate.name;
+    throw Error(ErrorCode::unsupported, "[models] architecture '" + checkpoint.architecture +
+                                            "', expected one of " + known);
+  }
+  return *family;
+}
+
 }  // namespace
 
 std::vector<std::string> architectures() {
@@ -59,15 +71,11 @@ bool is_supported(const std::string& architecture) {
 std::unique_ptr<Model> load_model(const formats::Checkpoint& checkpoint,
                                   const ModelOptions& options,
                                   const std::function<void(double)>& progress) {
-  const std::vector<Family> all = families();
-  const Family* family = find_family(all, checkpoint.architecture);
-  if (family == nullptr) {
-    std::string known;
-    for (const Family& candidate : all) known += (known.empty() ? "" : ", ") + candidate.name;
-    throw Error(ErrorCode::unsupported, "[models] architecture '" + checkpoint.architecture +
-                                            "', expected one of " + known);
-  }
-  return family->load(checkpoint, options, progress);
+  return family_of(checkpoint).load(checkpoint, options, progress);
+}
+
+void check_loadable(const formats::Checkpoint& checkpoint) {
+  require_tensors(checkpoint, family_of(checkpoint).layout(checkpoint));
 }
 
 TensorReport check_tensors(const formats::Checkpoint& checkpoint) {

@@ -45,15 +45,15 @@ std::string gguf_name(const formats::Checkpoint& checkpoint, std::string_view na
   if (name.substr(0, kLayers.size()) != kLayers) return std::string(name);
   name.remove_prefix(kLayers.size());
   const size_t dot = name.find('.');
-  const std::string prefix = "blk." + std::string(name.substr(0, dot)) + ".";
+  std::string prefix = "blk." + std::string(name.substr(0, dot)) + ".";
   name.remove_prefix(dot + 1);
   const size_t last = name.rfind('.');  // ".weight" or ".bias"
   const std::string_view part = name.substr(0, last);
   const std::string suffix(name.substr(last));
   if (part == "post_attention_layernorm")
-    return prefix + std::string(post_attention_name(checkpoint)) + suffix;
+    return prefix.append(post_attention_name(checkpoint)).append(suffix);
   for (const auto& [hf, gguf] : kLayerParts) {
-    if (part == hf) return prefix + std::string(gguf) + suffix;
+    if (part == hf) return prefix.append(gguf).append(suffix);
   }
   return std::string(name);
 }

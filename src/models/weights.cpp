@@ -53,9 +53,39 @@ TensorReport compare(const formats::Checkpoint& checkpoint, const Layout& layout
   return report;
 }
 
-Weights::Weights(const formats::Checkpoint& checkpoint, const Layout& layout,
-                 kernels::Context context, std::function<void(double)> progress)
-    : checkpoint_(checkpoint), context_(std::move(context)), progress_(std::move(progress)) {
+namespace {
+
+/// "blk.3." of "blk.3.attn_q.weight", "a.layers.3." of "a.layers.3.b"; empty for names outside
+/// layers.
+std::string layer_part(const std::string& name) {
+  for (const std::string_view marker : {"layers.", "blk."}) {
+    const size_t at = name.find(marker);
+    if (at == std::string::npos) continue;
+    const size_t dot = name.find('.', at + marker.size());
+    if (dot != std::string::npos) return name.substr(0, dot + 1);
+  }
+  return {};
+}
+
+/// A tensor inside a layer that nobody reads (a bias, a sink, another norm) would change what the
+/// layer computes.
+void refuse_unread_layer_tensors(const formats::Checkpoint& checkpoint, const Layout& layout,
+                                 const std::vector<std::string>& extra) {
+  std::set<std::string> layers;
+  for (const TensorSpec& spec : layout)
+    layers.insert(layer_part(stored_name(checkpoint, spec.name)));
+  layers.erase("");
+  for (const std::string& name : extra) {
+    if (layers.count(layer_part(name)) == 0) continue;
+    throw Error(ErrorCode::unsupported,
+                "[weights] tensor '" + name +
+                    "' is not known for this architecture and could change its results");
+  }
+}
+
+}  // namespace
+
+void require_tensors(const formats::Checkpoint& checkpoint, const Layout& layout) {
   const TensorReport report = compare(checkpoint, layout);
   if (!report.missing.empty()) {
     throw Error(ErrorCode::bad_checkpoint,
@@ -64,6 +94,13 @@ Weights::Weights(const formats::Checkpoint& checkpoint, const Layout& layout,
   if (!report.mis_shaped.empty()) {
     throw Error(ErrorCode::bad_checkpoint, "[weights] tensor " + first_of(report.mis_shaped));
   }
+  refuse_unread_layer_tensors(checkpoint, layout, report.extra);
+}
+
+Weights::Weights(const formats::Checkpoint& checkpoint, const Layout& layout,
+                 kernels::Context context, std::function<void(double)> progress)
+    : checkpoint_(checkpoint), context_(std::move(context)), progress_(std::move(progress)) {
+  require_tensors(checkpoint, layout);
   for (const TensorSpec& spec : layout) {
     if (has(spec.name)) bytes_total_ += static_cast<int64_t>(stored(spec.name).data.size());
   }

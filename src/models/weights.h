@@ -33,6 +33,10 @@ std::string stored_name(const formats::Checkpoint& checkpoint, const std::string
 /// reported.
 TensorReport compare(const formats::Checkpoint& checkpoint, const Layout& layout);
 
+/// Throws Error{bad_checkpoint} listing what is missing or mis-shaped, Error{unsupported} for a
+/// tensor inside a layer that the layout does not read.
+void require_tensors(const formats::Checkpoint& checkpoint, const Layout& layout);
+
 /// Loads the tensors of a layout. The constructor throws Error{bad_checkpoint} listing what is
 /// missing or mis-shaped.
 class Weights {

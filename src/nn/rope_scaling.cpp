@@ -3,16 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <string>
 
 #include "base/assert.h"
+#include "paceline/error.h"
 
 namespace paceline::nn {
 namespace {
 
 constexpr double kTwoPi = 2.0 * std::numbers::pi;
 
-/// Long wavelengths are stretched by `factor`, short ones kept, those between interpolated
-/// .
+/// Long wavelengths are stretched by `factor`, short ones kept, those between interpolated.
 double banded_period(const RopeConfig& c, double period) {
   const double wavelength = kTwoPi * period;
   if (wavelength > c.original_context / c.low_freq_factor) return period * c.factor;
@@ -73,7 +74,14 @@ kernels::RopeSpecPtr make_rope(const RopeConfig& config) {
   auto spec = std::make_shared<kernels::RopeSpec>();
   for (int32_t i = 0; i < pairs; ++i) {
     const double divisor = config.divisors.empty() ? 1.0 : config.divisors[static_cast<size_t>(i)];
-    spec->inverse_frequencies.push_back(static_cast<float>(1.0 / (period_of(config, i) * divisor)));
+    const double frequency = 1.0 / (period_of(config, i) * divisor);
+    if (!std::isfinite(frequency)) {
+      throw Error(ErrorCode::bad_checkpoint,
+                  "[rope] frequency " + std::to_string(i) + " is " + std::to_string(frequency) +
+                      ", expected a finite one: base " + std::to_string(config.base) + ", factor " +
+                      std::to_string(config.factor));
+    }
+    spec->inverse_frequencies.push_back(static_cast<float>(frequency));
   }
   spec->magnitude = static_cast<float>(magnitude_of(config));
   return spec;

@@ -31,7 +31,7 @@ void Sequence::truncate(int32_t length) {
   length_ = length;
 }
 
-StateStore::StateStore(StateSpec spec, StoreOptions options, kernels::Context ctx)
+StateStore::StateStore(StateSpec spec, StoreOptions options, const kernels::Context& ctx)
     : spec_(std::move(spec)), options_(options) {
   PACELINE_ASSERT(options_.page_tokens > 0);
   impl_ =

@@ -73,7 +73,7 @@ class Sequence {
 class StateStore {
  public:
   /// ctx.portable selects plain MLX arrays instead of engine-owned pages.
-  StateStore(StateSpec spec, StoreOptions options, kernels::Context ctx);
+  StateStore(StateSpec spec, StoreOptions options, const kernels::Context& ctx);
   ~StateStore();
 
   std::unique_ptr<Sequence> new_sequence();

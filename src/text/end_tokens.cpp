@@ -7,33 +7,47 @@
 namespace paceline::text {
 namespace {
 
+/// When a token that is known only by its text ends an answer.
+enum class Ends {
+  always,    ///< the text cannot be markup or prose
+  declared,  ///< HTML, XML or prose may hold it: the file must call it control, eos, eot or eom
+};
+
+struct EndLiteral {
+  std::string_view literal;
+  Ends ends;
+};
+
 // Source: llama.cpp 0c1e57098, src/llama-vocab.cpp, end-of-generation tokens without those of code
 // infilling.
-constexpr std::array<std::string_view, 22> kEndLiterals = {"<|eot_id|>",
-                                                           "<|im_end|>",
-                                                           "<|end|>",
-                                                           "<|return|>",
-                                                           "<|call|>",
-                                                           "<|flush|>",
-                                                           "<|calls|>",
-                                                           "<end_of_turn>",
-                                                           "</s>",
-                                                           "<|endoftext|>",
-                                                           "<|eom_id|>",
-                                                           "<EOT>",
-                                                           "_<EOT>",
-                                                           "[EOT]",
-                                                           "[EOS]",
-                                                           "<|end_of_text|>",
-                                                           "<eos>",
-                                                           "<turn|>",
-                                                           "<|tool_response>",
-                                                           "<end_of_utterance>",
-                                                           "[e~[",
-                                                           "<｜end▁of▁sentence｜>"};
+constexpr std::array<EndLiteral, 22> kEndLiterals = {{
+    {"<|eot_id|>", Ends::always},
+    {"<|im_end|>", Ends::always},
+    {"<|end|>", Ends::always},
+    {"<|return|>", Ends::always},
+    {"<|call|>", Ends::always},
+    {"<|flush|>", Ends::always},
+    {"<|calls|>", Ends::always},
+    {"<|endoftext|>", Ends::always},
+    {"<|eom_id|>", Ends::always},
+    {"<|end_of_text|>", Ends::always},
+    {"<|tool_response>", Ends::always},
+    {"<turn|>", Ends::always},
+    {"<end_of_turn>", Ends::always},       // no tag of HTML or a known XML vocabulary
+    {"<end_of_utterance>", Ends::always},  // the same
+    {"<｜end▁of▁sentence｜>", Ends::always},
+    {"[e~[", Ends::always},
+    {"</s>", Ends::declared},  // strikethrough in HTML
+    {"<eos>", Ends::declared},
+    {"<EOT>", Ends::declared},
+    {"_<EOT>", Ends::declared},
+    {"[EOT]", Ends::declared},
+    {"[EOS]", Ends::declared},
+}};
 
 struct Found {
   std::string_view literal;
+  Ends ends;
   TokenId id;
 };
 
@@ -42,8 +56,9 @@ std::vector<Found> find_literals(const TokenTable& table) {
   for (TokenId id = 0; id < table.size(); ++id) {
     const auto literal = table.literal(id);
     if (literal.size() < 4) continue;
-    const auto* known = std::find(kEndLiterals.begin(), kEndLiterals.end(), literal);
-    if (known != kEndLiterals.end()) found.push_back({*known, id});
+    const auto* known = std::find_if(kEndLiterals.begin(), kEndLiterals.end(),
+                                     [&](const EndLiteral& e) { return e.literal == literal; });
+    if (known != kEndLiterals.end()) found.push_back({known->literal, known->ends, id});
   }
   return found;
 }
@@ -64,22 +79,25 @@ void drop_look_alikes(std::vector<Found>& found) {
 
 }  // namespace
 
-std::vector<TokenId> mark_end_tokens(TokenTable& table,
-                                     const std::vector<std::optional<TokenId>>& stated) {
-  std::vector<TokenId> ids;
-  const auto add = [&](TokenId id) {
-    if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
+EndTokens mark_end_tokens(TokenTable& table, const std::vector<std::optional<TokenId>>& stated) {
+  EndTokens result;
+  const auto ends = [&](TokenId id) {
+    return std::find(result.ids.begin(), result.ids.end(), id) != result.ids.end();
   };
   for (const auto& id : stated) {
-    if (id) add(*id);
+    if (id && !ends(*id)) result.ids.push_back(*id);
   }
   auto found = find_literals(table);
   drop_look_alikes(found);
-  for (const auto& [literal, id] : found) {
+  for (const auto& [literal, when, id] : found) {
+    if (when == Ends::declared && !ends(id) && table.type(id) != TokenType::control) {
+      result.ordinary.push_back(id);
+      continue;
+    }
     table.set_type(id, TokenType::control);
-    add(id);
+    if (!ends(id)) result.ids.push_back(id);
   }
-  return ids;
+  return result;
 }
 
 }  // namespace paceline::text

@@ -20,13 +20,18 @@ enum class Specials {
   parse,  ///< every added token matches
 };
 
+/// The texts of a Hugging Face folder; all but the first may be empty.
+struct TokenizerFiles {
+  std::string_view tokenizer;           ///< tokenizer.json
+  std::string_view tokenizer_config;    ///< tokenizer_config.json
+  std::string_view special_tokens_map;  ///< special_tokens_map.json, for what the config lacks
+};
+
 /// Text <-> ids. Immutable after construction, usable from any thread.
 class Tokenizer {
  public:
-  /// tokenizer.json of Hugging Face. `tokenizer_config_json` may be empty. Throws
-  /// Error{bad_checkpoint}.
-  static std::shared_ptr<const Tokenizer> from_json(std::string_view tokenizer_json,
-                                                    std::string_view tokenizer_config_json);
+  /// Throws Error{bad_checkpoint}; Error{unsupported} for a kind of tokenizer that is not known.
+  static std::shared_ptr<const Tokenizer> from_json(const TokenizerFiles& files);
   /// Throws Error{unsupported} for an unknown model or pre, naming it and how to override
   /// (pre_override, `--pre NAME` on the command line).
   static std::shared_ptr<const Tokenizer> from_gguf(const GgufVocab& vocab,
@@ -59,8 +64,9 @@ class Tokenizer {
   bool is_control(TokenId id) const;
   std::optional<TokenId> bos() const;
   std::optional<TokenId> eos() const;
-  /// Every id that ends a turn as far as the vocabulary itself knows (eos, eot, eom, "<|im_end|>",
-  /// "<end_of_turn>").
+  /// Every id that ends a turn as far as the vocabulary itself knows: eos, eot, eom and well-known
+  /// literals such as "<|im_end|>"; those that markup may hold, as "</s>", only when declared
+  /// control.
   const std::vector<TokenId>& end_ids() const;
   /// Whether a raw prompt starts with BOS.
   bool adds_bos() const;

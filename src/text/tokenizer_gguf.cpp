@@ -77,14 +77,24 @@ std::vector<PlBytes> borrow_all(std::span<const std::string_view> texts) {
   return borrowed;
 }
 
-TokenizerHandle build(const GgufVocab& vocab, const PreTokenizer& pre, const TokenTable& table) {
+/// Types as the encoder sees them: `unreachable` tokens are control tokens too, so that plain text
+/// never becomes them; llama.cpp does the same.
+std::vector<uint8_t> encoding_types(const TokenTable& table,
+                                    const std::vector<TokenId>& unreachable) {
+  std::vector<uint8_t> types;
+  types.reserve(static_cast<std::size_t>(table.size()));
+  for (TokenId id = 0; id < table.size(); ++id)
+    types.push_back(static_cast<uint8_t>(table.type(id)));
+  for (const TokenId id : unreachable) types[static_cast<std::size_t>(id)] = PL_CONTROL;
+  return types;
+}
+
+TokenizerHandle build(const GgufVocab& vocab, const PreTokenizer& pre,
+                      const std::vector<uint8_t>& types) {
   const bool sentencepiece = vocab.model == "llama";
   const auto tokens = borrow_all(vocab.tokens);
   const auto merges = borrow_all(vocab.merges);
   const auto splits = borrow_all(pre.splits);
-  std::vector<uint8_t> types;
-  for (int32_t id = 0; id < table.size(); ++id)
-    types.push_back(static_cast<uint8_t>(table.type(id)));
   const PlVocab parts = {.tokens = tokens.data(),
                          .types = types.data(),
                          .token_count = tokens.size(),
@@ -120,8 +130,9 @@ std::shared_ptr<const Tokenizer> Tokenizer::from_gguf(const GgufVocab& vocab,
   auto impl =
       std::make_unique<Impl>(pre.byte_level ? DecodeKind::byte_level : DecodeKind::sentencepiece);
   fill_table(vocab, impl->table);
-  impl->end_ids = mark_end_tokens(impl->table, {vocab.eos, vocab.eot, vocab.eom});
-  impl->handle = build(vocab, pre, impl->table);
+  EndTokens ends = mark_end_tokens(impl->table, {vocab.eos, vocab.eot, vocab.eom});
+  impl->end_ids = std::move(ends.ids);
+  impl->handle = build(vocab, pre, encoding_types(impl->table, ends.ordinary));
   impl->bos = vocab.bos;
   impl->eos = vocab.eos;
   // Files of Gemma 4 that say no are wrong (llama.cpp, pull request 21500).

@@ -26,9 +26,13 @@ struct Tokenizer::Impl {
   bool strips_leading_space = false;
 };
 
-/// Marks the tokens whose literals are known to end a turn as control tokens and lists them, with
-/// `stated` in front.
-std::vector<TokenId> mark_end_tokens(TokenTable& table,
-                                     const std::vector<std::optional<TokenId>>& stated);
+struct EndTokens {
+  std::vector<TokenId> ids;       ///< end an answer; the stated ones in front
+  std::vector<TokenId> ordinary;  ///< look like an end, but the file does not say that they are one
+};
+
+/// Finds the tokens that end an answer, by statement or by their literal; marks the latter as
+/// control tokens.
+EndTokens mark_end_tokens(TokenTable& table, const std::vector<std::optional<TokenId>>& stated);
 
 }  // namespace paceline::text

@@ -32,11 +32,22 @@ void fill_table(const PlTokenizer* handle, TokenTable& table) {
   }
 }
 
-json parse_config(std::string_view text) {
+json parse_config(std::string_view text, std::string_view file) {
   if (text.empty()) return json::object();
   auto config = json::parse(text, nullptr, false);
   if (config.is_object()) return config;
-  throw Error(ErrorCode::bad_checkpoint, "[tokenizer_config.json] not a JSON object, expected one");
+  throw Error(ErrorCode::bad_checkpoint,
+              "[" + std::string(file) + "] not a JSON object, expected one");
+}
+
+/// tokenizer_config.json; what it does not mention comes from special_tokens_map.json.
+json merged_config(const TokenizerFiles& files) {
+  json config = parse_config(files.tokenizer_config, "tokenizer_config.json");
+  const json map = parse_config(files.special_tokens_map, "special_tokens_map.json");
+  for (const char* name : {"bos_token", "eos_token"}) {
+    if (!config.contains(name) && map.contains(name)) config[name] = map[name];
+  }
+  return config;
 }
 
 /// The literal of "bos_token" and its like: a string, or an object with "content".
@@ -49,27 +60,35 @@ std::optional<TokenId> special_id(const json& config, const char* name, const To
   return table.find(literal->get_ref<const std::string&>());
 }
 
-bool flag(const json& config, const char* name) {
-  const auto found = config.find(name);
-  return found != config.end() && found->is_boolean() && found->get<bool>();
+/// As add_bos_token says, or else the post-processor of the library. A vocabulary without a named
+/// BOS takes that of the post-processor.
+void set_bos(const json& config, Tokenizer::Impl& impl) {
+  impl.bos = special_id(config, "bos_token", impl.table);
+  const auto stated = config.find("add_bos_token");
+  if (stated != config.end() && stated->is_boolean()) {
+    impl.adds_bos = impl.bos && stated->get<bool>();
+    return;
+  }
+  const TokenId leading = pl_tokenizer_leading_special(impl.handle.get());
+  if (leading < 0) return;
+  if (!config.contains("bos_token")) impl.bos = leading;
+  impl.adds_bos = impl.bos == leading;
 }
 
 }  // namespace
 
-std::shared_ptr<const Tokenizer> Tokenizer::from_json(std::string_view tokenizer_json,
-                                                      std::string_view tokenizer_config_json) {
-  const json config = parse_config(tokenizer_config_json);
-  TokenizerHandle handle = open(tokenizer_json);
+std::shared_ptr<const Tokenizer> Tokenizer::from_json(const TokenizerFiles& files) {
+  const json config = merged_config(files);
+  TokenizerHandle handle = open(files.tokenizer);
   const bool sentencepiece = pl_tokenizer_decode_kind(handle.get()) == PL_DECODE_SENTENCEPIECE;
   auto impl =
       std::make_unique<Impl>(sentencepiece ? DecodeKind::sentencepiece : DecodeKind::byte_level);
   fill_table(handle.get(), impl->table);
   impl->strips_leading_space = pl_tokenizer_strips_leading_space(handle.get()) != 0;
   impl->handle = std::move(handle);
-  impl->bos = special_id(config, "bos_token", impl->table);
   impl->eos = special_id(config, "eos_token", impl->table);
-  impl->end_ids = mark_end_tokens(impl->table, {impl->eos});
-  impl->adds_bos = impl->bos && flag(config, "add_bos_token");
+  impl->end_ids = mark_end_tokens(impl->table, {impl->eos}).ids;
+  set_bos(config, *impl);
   return std::make_shared<const Tokenizer>(std::move(impl));
 }
 

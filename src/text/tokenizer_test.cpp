@@ -162,6 +162,27 @@ TEST_CASE("a normal token that is known to end a turn becomes a control token") 
   CHECK(tokenizer->encode("<end_of_turn>", Specials::plain).size() > 1);
 }
 
+TEST_CASE("a token that may be markup ends a turn only where the file says so") {
+  const auto made = [](int64_t type, bool is_eot) {
+    auto vocab = byte_level_vocab();
+    vocab.add("</s>", type);
+    if (is_eot) vocab.vocab.eot = 265;
+    return Tokenizer::from_gguf(vocab.view());
+  };
+  for (const int64_t type : {1, 4}) {
+    const auto ordinary = made(type, false);
+    CHECK(ordinary->end_ids() == Ids{262});
+    CHECK_FALSE(ordinary->is_control(265));
+    CHECK(ordinary->decode(Ids{'a', 265, 'b'}, true) == "a</s>b");
+    // As in llama.cpp, which takes it for a control token.
+    CHECK(ordinary->encode("</s>", Specials::plain) == Ids{'<', '/', 's', '>'});
+    CHECK(ordinary->encode("</s>", Specials::parse) == Ids{265});
+    CHECK(made(type, true)->end_ids() == Ids{262, 265});
+    CHECK(made(type, true)->is_control(265));
+  }
+  CHECK(made(3, false)->end_ids() == Ids{262, 265});
+}
+
 TEST_CASE("no merge makes a control token out of plain text") {
   auto vocab = byte_level_vocab();
   vocab.add("oh", 3);

@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto json = bytes.substr(0, bytes.find('\0'));
   const auto text = bytes.substr(json.size() == size ? size : json.size() + 1);
   try {
-    const auto tokenizer = paceline::text::Tokenizer::from_json(json, "");
+    const auto tokenizer = paceline::text::Tokenizer::from_json({.tokenizer = json});
     for (const auto specials : {paceline::text::Specials::plain, paceline::text::Specials::parse}) {
       const auto ids = tokenizer->encode(text, specials);
       (void)tokenizer->decode(ids, true);

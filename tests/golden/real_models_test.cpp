@@ -112,10 +112,10 @@ TEST_CASE("gemma3:270m agrees with llama.cpp in f32") {
   check_model("gemma3-270m.Q4_K_M.gguf", "gemma3-270m");
 }
 
-TEST_CASE("qwen2.5-coder:0.5b agrees with llama.cpp in f32") {
+TEST_CASE("qwen2.5-coder_0.5b agrees with llama.cpp in f32") {
   check_model("qwen2.5-coder-0.5b-instruct.Q4_K_M.gguf", "qwen2.5-coder-0.5b");
 }
 
-TEST_CASE("qwen2.5-coder:1.5b agrees with llama.cpp in f32") {
+TEST_CASE("qwen2.5-coder_1.5b agrees with llama.cpp in f32") {
   check_model("qwen2.5-coder-1.5b-instruct.Q4_K_M.gguf", "qwen2.5-coder-1.5b");
 }

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <doctest/doctest.h>
-
 #include <cstdlib>
 #include <filesystem>
+#include <iostream>
 #include <optional>
 #include <string>
 
@@ -20,9 +19,9 @@ inline std::filesystem::path cache_dir() {
 
 /// Path of a cached model file, or nullopt after printing why the test is skipped.
 inline std::optional<std::filesystem::path> cached_model(const std::string& file) {
-  const std::filesystem::path path = cache_dir() / "models" / file;
+  std::filesystem::path path = cache_dir() / "models" / file;
   if (std::filesystem::exists(path)) return path;
-  MESSAGE("skipped: " << file << ": not cached (./test --models fetches it)");
+  std::cout << "skipped: " << file << ": not cached (./test --models fetches it)\n";
   return std::nullopt;
 }
 

@@ -17,6 +17,7 @@ struct RunnerOptions {
   int threads = 2;
   kernels::KvEncoding kv = kernels::KvEncoding::f32;
   int32_t page_tokens = 64;
+  std::vector<std::string> taps = {};
   std::string isa = {};  ///< "" = the best this machine has
 };
 
@@ -33,6 +34,14 @@ class ModelRunner {
   /// One forward over all rows; commits all tokens. Logits of every position, [T][vocab], row by
   /// row.
   std::vector<float> forward(const std::vector<Row>& rows);
+  /// The graph of one forward over the rows and of its head, not evaluated and not committed.
+  struct Graph {
+    models::ForwardResult result;
+    mlx::core::array logits;
+    std::vector<mlx::core::array> effects;
+  };
+  Graph build(const state::Batch& batch);
+  static state::Batch batch_of(const std::vector<Row>& rows);
   int32_t vocab() const { return model_->vocab_size(); }
   models::Model& model() { return *model_; }
   state::StateStore& store() { return *store_; }

@@ -103,6 +103,8 @@ PlStatus pl_tokenizer_token(const PlTokenizer* tokenizer, uint32_t id, PlBuffer*
                             uint8_t* type, PlBuffer* error);
 int pl_tokenizer_decode_kind(const PlTokenizer* tokenizer);
 int pl_tokenizer_strips_leading_space(const PlTokenizer* tokenizer);
+/// The special token that the post-processor puts in front of a text, or -1.
+int32_t pl_tokenizer_leading_special(const PlTokenizer* tokenizer);
 
 /// What a template is rendered with: JSON texts, empty for none.
 typedef struct PlRender {

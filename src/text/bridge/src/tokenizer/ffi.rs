@@ -3,7 +3,7 @@
 use super::gguf::GgufVocab;
 use super::json::{self, Decode};
 use super::{Mode, Tokenizer};
-use crate::ffi::{fence, slice_or_empty, Failure, PlBuffer, PlBytes, PlIds, PlStatus};
+use crate::ffi::{catch, fence, slice_or_empty, Failure, PlBuffer, PlBytes, PlIds, PlStatus};
 
 #[repr(C)]
 pub struct PlVocab {
@@ -132,4 +132,10 @@ pub unsafe extern "C" fn pl_tokenizer_decode_kind(tokenizer: *const Tokenizer) -
 pub unsafe extern "C" fn pl_tokenizer_strips_leading_space(tokenizer: *const Tokenizer) -> i32 {
     let kind = (*tokenizer).json().map(|json| json.decode_kind());
     i32::from(matches!(kind, Some(Decode::SentencePiece { strips_leading_space: true })))
+}
+
+#[no_mangle]
+pub unsafe extern "C" fn pl_tokenizer_leading_special(tokenizer: *const Tokenizer) -> i32 {
+    let found = catch(|| Ok((*tokenizer).json().and_then(|json| json.leading_special())));
+    found.ok().flatten().map_or(-1, |id| id as i32)
 }

@@ -6,8 +6,8 @@ use crate::ffi::Failure;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use tokenizers::normalizer::Range;
-use tokenizers::{Model, ModelWrapper, NormalizedString, Normalizer, OffsetReferential, OffsetType};
-use tokenizers::{PreTokenizedString, PreTokenizer, Token};
+use tokenizers::{Encoding, Model, ModelWrapper, NormalizedString, Normalizer, OffsetReferential, OffsetType};
+use tokenizers::{PostProcessor, PreTokenizedString, PreTokenizer, Token};
 
 type Split = (NormalizedString, Option<Vec<Token>>);
 
@@ -116,6 +116,14 @@ impl JsonPipeline {
         let literal = self.library.get_model().id_to_token(id)?;
         let is_byte = matches!(self.decode, Decode::SentencePiece { .. }) && is_byte_literal(&literal);
         Some((literal, if is_byte { 6 } else { 1 }))
+    }
+
+    /// What the post-processor puts in front of a text; asked with a text of one made token.
+    pub fn leading_special(&self) -> Option<u32> {
+        let text = Encoding::from_tokens(vec![Token::new(0, "x".to_owned(), (0, 1))], 0);
+        let processed = self.library.get_post_processor()?.process(text, None, true).ok()?;
+        let is_special = *processed.get_special_tokens_mask().first()? == 1;
+        is_special.then_some(*processed.get_ids().first()?)
     }
 
     pub fn decode_kind(&self) -> Decode {
