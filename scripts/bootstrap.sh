@@ -28,7 +28,6 @@ nlohmann-json3-dev  header  nlohmann/json.hpp
 libfmt-dev          header  fmt/core.h
 libcli11-dev        header  CLI/CLI.hpp
 doctest-dev         header  doctest/doctest.h
-librapidcheck-dev   header  rapidcheck.h
 libbenchmark-dev    header  benchmark/benchmark.h
 "
 readonly TEST_NEEDS="

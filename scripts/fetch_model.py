@@ -53,8 +53,9 @@ def load_model(catalogue, name):
 
 
 def default_cache():
-    root = os.environ.get("XDG_CACHE_HOME")
-    return Path(root if root else Path.home() / ".cache") / "paceline"
+    """As the program: a relative XDG_CACHE_HOME does not count."""
+    root = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(root) if os.path.isabs(root) else Path.home() / ".cache") / "paceline"
 
 
 # --- licence ---------------------------------------------------------------------------------------------------------

@@ -37,7 +37,6 @@ LIBRARIES = (
     ("fmt", "9.1", "MIT", "headers, compiled in, or the system's `libfmt`"),
     ("CLI11", "2.1", "BSD-3-Clause", "headers, compiled into the program `paceline`"),
     ("doctest", "2.4", "MIT", "tests only"),
-    ("RapidCheck", "0~1033", "BSD-2-Clause", "tests only"),
     ("Google Benchmark", "1.7", "Apache-2.0", "benchmarks only"),
 )
 

@@ -12,7 +12,8 @@ from terminal import Terminal
 
 PROGRAM = ""
 NAME, FILE = "smollm2:135m", "SmolLM2-135M-Instruct.Q4_1.gguf"
-CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "paceline"
+XDG = os.environ.get("XDG_CACHE_HOME", "")
+CACHE = (Path(XDG) if os.path.isabs(XDG) else Path.home() / ".cache") / "paceline"
 PROMPT = r">>> (\x1b\[\d*C|\r\x1b\[4C)"
 
 

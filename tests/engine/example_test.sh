@@ -1,7 +1,9 @@
 #!/bin/sh
 # The example answers with SmolLM2 when that is cached. Usage: example_test.sh PROGRAM
 set -eu
-model="${XDG_CACHE_HOME:-$HOME/.cache}/paceline/models/SmolLM2-135M-Instruct.Q4_1.gguf"
+cache=${XDG_CACHE_HOME:-}
+case $cache in /*) ;; *) cache=$HOME/.cache ;; esac
+model="$cache/paceline/models/SmolLM2-135M-Instruct.Q4_1.gguf"
 if [ ! -f "$model" ]; then
   echo "skipped: SmolLM2-135M-Instruct.Q4_1.gguf: not cached"
   exit 0

@@ -227,8 +227,9 @@ class FetchTest(unittest.TestCase):
         module = self.load()
         with mock.patch.dict(os.environ, {"XDG_CACHE_HOME": "/x"}):
             self.assertEqual(module.default_cache(), Path("/x/paceline"))
-        with mock.patch.dict(os.environ, {"XDG_CACHE_HOME": "", "HOME": "/home/u"}):
-            self.assertEqual(module.default_cache(), Path("/home/u/.cache/paceline"))
+        for ignored in ("", "relative"):
+            with mock.patch.dict(os.environ, {"XDG_CACHE_HOME": ignored, "HOME": "/home/u"}):
+                self.assertEqual(module.default_cache(), Path("/home/u/.cache/paceline"))
 
 
 class ProgressTest(unittest.TestCase):

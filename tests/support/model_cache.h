@@ -10,7 +10,7 @@ namespace paceline::testing {
 
 /// Where `paceline pull` and ./test keep models.
 inline std::filesystem::path cache_dir() {
-  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg != '\0') {
+  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg == '/') {
     return std::filesystem::path(xdg) / "paceline";
   }
   const char* home = std::getenv("HOME");

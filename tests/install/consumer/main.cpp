@@ -1,5 +1,6 @@
 #include <paceline/engine.h>
 #include <paceline/error.h>
+#include <paceline/tokenizer.h>
 #include <paceline/version.h>
 
 #include <iostream>
@@ -7,9 +8,10 @@
 namespace {
 
 /// An exception thrown inside the library is caught by its type outside.
-bool catches_errors() {
+template <typename Load>
+bool is_refused(Load load) {
   try {
-    (void)paceline::Engine::load("/no/such/model.gguf", {});
+    (void)load("/no/such/model.gguf");
   } catch (const paceline::Error& error) {
     return error.code() == paceline::ErrorCode::not_found &&
            paceline::name(error.code()) == "not_found";
@@ -20,7 +22,10 @@ bool catches_errors() {
 }  // namespace
 
 int main() {
-  if (!catches_errors() || paceline::mlx_version().empty()) return 1;
+  const bool engine = is_refused([](const char* path) { return paceline::Engine::load(path); });
+  const bool tokenizer =
+      is_refused([](const char* path) { return paceline::Tokenizer::load(path); });
+  if (!engine || !tokenizer || paceline::mlx_version().empty()) return 1;
   std::cout << "paceline " << paceline::version() << "\n";
   return 0;
 }
