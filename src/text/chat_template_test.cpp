@@ -136,11 +136,9 @@ TEST_CASE("a template that takes too much memory is stopped, however it does so"
   const std::string doubling = "{% set ns = namespace(x='xxxxxxxx') %}{% for a in range(40) %}";
   const std::vector<std::string> hostile = {
       doubling + "{% set ns.x = ns.x ~ ns.x %}{% endfor %}",
-      doubling + "{% set ns.x = ns.x + ns.x %}{% endfor %}",
       doubling + "{% set y %}{{ ns.x }}{{ ns.x }}{% endset %}{% set ns.x = y %}{% endfor %}",
       doubling + "{% set ns.x = ns.x | replace('x', 'xx') %}{% endfor %}",
       "{% set x = ([1] * 1000000000) | list %}",
-      "{% set x = 'x' * 100000 %}{% set y = x | replace('x', x) %}",
       "{% set x = 'x' * 100000 %}{% set y = x | join(x) %}"};
   for (const auto& source : hostile) {
     CAPTURE(source);

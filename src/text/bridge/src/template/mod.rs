@@ -24,8 +24,9 @@ const FUEL: u64 = 5_000_000;
 /// A template can nest half a million lists with that fuel, and dropping or comparing them recurses. The stack is only
 /// address space until it is used.
 const STACK_BYTES: usize = 512 << 20;
-/// What compiling or rendering may hold at one time, on top of the stack. Strings that double pass it in 30 steps.
-const MEMORY_BYTES_MAX: usize = 1 << 30;
+/// What compiling or rendering may hold at one time, on top of the stack: the largest output, its growing buffer and the
+/// largest messages together take about half.
+const MEMORY_BYTES_MAX: usize = 512 << 20;
 /// Nested macro calls and includes.
 const RECURSION_MAX: usize = 200;
 /// Largest text one rendering may give.
