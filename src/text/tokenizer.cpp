@@ -21,17 +21,11 @@ class BridgeIds {
   PlIds ids_{};
 };
 
-/// The call alone, never inlined: scripts/tsan.supp names it, because tsan does not see the locks
-/// of Rust.
-[[gnu::noinline]] PlStatus bridge_encode(const PlTokenizer* handle, std::string_view text,
-                                         PlMode mode, BridgeIds& ids, BridgeText& error) {
-  return pl_tokenizer_encode(handle, borrow(text), mode, ids.out(), error.out());
-}
-
 std::vector<TokenId> encode_in(const PlTokenizer* handle, std::string_view text, PlMode mode) {
   BridgeIds ids;
   BridgeText error;
-  require_ok(bridge_encode(handle, text, mode, ids, error), "tokenizer", error);
+  require_ok(pl_tokenizer_encode(handle, borrow(text), mode, ids.out(), error.out()), "tokenizer",
+             error);
   return ids.copy();
 }
 
