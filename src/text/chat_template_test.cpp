@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <vector>
+
 #include "paceline/error.h"
 
 namespace paceline::text {
@@ -128,6 +130,21 @@ TEST_CASE("output is allowed up to its limit and not beyond") {
       "{% set m = 'x' * 1048576 %}{% for a in range(64) %}{{ m }}{% endfor %}";
   CHECK(render(mebibyte).size() == std::size_t{64} << 20);
   CHECK(error_of(mebibyte + "y").find("64 MiB") != std::string::npos);
+}
+
+TEST_CASE("a template that takes too much memory is stopped, however it does so") {
+  const std::string doubling = "{% set ns = namespace(x='xxxxxxxx') %}{% for a in range(40) %}";
+  const std::vector<std::string> hostile = {
+      doubling + "{% set ns.x = ns.x ~ ns.x %}{% endfor %}",
+      doubling + "{% set y %}{{ ns.x }}{{ ns.x }}{% endset %}{% set ns.x = y %}{% endfor %}",
+      doubling + "{% set ns.x = ns.x | replace('x', 'xx') %}{% endfor %}",
+      "{% set x = ([1] * 1000000000) | list %}",
+      "{% set x = 'x' * 100000 %}{% set y = x | join(x) %}"};
+  for (const auto& source : hostile) {
+    CAPTURE(source);
+    CHECK(error_of(source) == "[chat template] takes too much memory");
+  }
+  CHECK(render("{% set x = 'x' * 1000000 %}{{ x | length }}") == "1000000");
 }
 
 TEST_CASE("values that nest too deep for the stack are printed as an error") {

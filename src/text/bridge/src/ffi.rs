@@ -124,6 +124,14 @@ fn install_quiet_hook() {
     });
 }
 
+fn failure_of(payload: &(dyn std::any::Any + Send)) -> Failure {
+    #[cfg(alloc_error_hook)]
+    if payload.is::<crate::memory::LimitPassed>() {
+        return Failure::new(PlStatus::Template, "takes too much memory");
+    }
+    Failure::internal(panic_text(payload))
+}
+
 fn panic_text(payload: &(dyn std::any::Any + Send)) -> &str {
     if let Some(text) = payload.downcast_ref::<&str>() {
         return text;
@@ -137,7 +145,7 @@ pub fn catch<T>(body: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure>
     let outer = FENCED.with(|fenced| fenced.replace(true));
     let result = catch_unwind(AssertUnwindSafe(body));
     FENCED.with(|fenced| fenced.set(outer));
-    result.unwrap_or_else(|payload| Err(Failure::internal(panic_text(payload.as_ref()).to_owned())))
+    result.unwrap_or_else(|payload| Err(failure_of(payload.as_ref())))
 }
 
 /// Runs `body` behind the fence; stores its value in `out` or its text in `error`.

@@ -13,6 +13,7 @@ mod time;
 mod tojson;
 
 use crate::ffi::{catch, Failure};
+use crate::memory::with_limit;
 use minijinja::Environment;
 use std::io::{Error as IoError, Write};
 
@@ -23,6 +24,9 @@ const FUEL: u64 = 5_000_000;
 /// A template can nest half a million lists with that fuel, and dropping or comparing them recurses. The stack is only
 /// address space until it is used.
 const STACK_BYTES: usize = 512 << 20;
+/// What compiling or rendering may hold at one time, on top of the stack: the largest output, its growing buffer and the
+/// largest messages together take about half.
+const MEMORY_BYTES_MAX: usize = 512 << 20;
 /// Nested macro calls and includes.
 const RECURSION_MAX: usize = 200;
 /// Largest text one rendering may give.
@@ -36,6 +40,10 @@ pub struct Template {
 
 impl Template {
     pub fn compile(source: &str) -> Result<Self, Failure> {
+        with_limit(MEMORY_BYTES_MAX, || Self::compile_here(source))
+    }
+
+    fn compile_here(source: &str) -> Result<Self, Failure> {
         let mut environment = Environment::new();
         environment.set_trim_blocks(true);
         environment.set_lstrip_blocks(true);
@@ -55,7 +63,8 @@ impl Template {
     pub fn render(&self, input: &RenderInput) -> Result<String, Failure> {
         std::thread::scope(|scope| {
             let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
-            let thread = builder.spawn_scoped(scope, || catch(|| self.render_here(input)));
+            let thread =
+                builder.spawn_scoped(scope, || catch(|| with_limit(MEMORY_BYTES_MAX, || self.render_here(input))));
             let thread = thread.map_err(|e| Failure::internal(format!("rendering thread: {e}")))?;
             thread.join().unwrap_or_else(|_| Err(Failure::internal("rendering thread panicked")))
         })
