@@ -19,8 +19,9 @@ class ThreadPool {
   int size() const;
   /// Splits [0, count) into size() contiguous ranges cut at multiples of `grain` and calls
   /// body(begin, end) once per non-empty range. The split never changes a result: every index is
-  /// handled whole. Blocks until all are done. One caller at a time. An exception of any range is
-  /// rethrown after all ranges have ended.
+  /// handled whole; while workers do not get their cores (JoinWatch) the caller runs all of it
+  /// alone. Blocks until all are done. One caller at a time. An exception of any range is rethrown
+  /// after all ranges have ended.
   void parallel_for(int64_t count, int64_t grain,
                     const std::function<void(int64_t, int64_t)>& body);
 
