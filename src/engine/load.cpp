@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <future>
+#include <thread>
 #include <utility>
 
 #include "array/runtime.h"
@@ -9,7 +10,12 @@
 namespace paceline::engine {
 namespace {
 
-constexpr int32_t kThreadsMax = 1024;
+// More threads than cores only wait for each other; a few more are allowed so that results can be
+// compared.
+int32_t threads_max() {
+  constexpr int32_t kAlways = 16;
+  return std::max(kAlways, 2 * static_cast<int32_t>(std::thread::hardware_concurrency()));
+}
 
 void check(const LoadOptions& options) {
   const auto refuse = [](const std::string& field, int32_t value, const std::string& range) {
@@ -17,8 +23,8 @@ void check(const LoadOptions& options) {
                 "[load] " + field + " is " + std::to_string(value) + ", expected " + range);
   };
   if (options.context < 0) refuse("context", options.context, ">= 0 (0 = the default)");
-  if (options.threads < 0 || options.threads > kThreadsMax) {
-    refuse("threads", options.threads, "0 (one per core) to " + std::to_string(kThreadsMax));
+  if (options.threads < 0 || options.threads > threads_max()) {
+    refuse("threads", options.threads, "0 (one per core) to " + std::to_string(threads_max()));
   }
 }
 

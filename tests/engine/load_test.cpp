@@ -43,3 +43,23 @@ TEST_CASE("a tokenizer refuses what is no model") {
     CHECK(error.code() == ErrorCode::not_found);
   }
 }
+
+TEST_CASE("a load refuses numbers out of range before it opens anything") {
+  const auto text_of = [](const LoadOptions& options) {
+    try {
+      (void)Engine::load("/no/such/model.gguf", options);
+    } catch (const Error& error) {
+      CHECK(error.code() == ErrorCode::invalid_argument);
+      return std::string(error.what());
+    }
+    return std::string("nothing was thrown");
+  };
+  LoadOptions threads;
+  threads.threads = 100000;
+  CHECK(text_of(threads).find("threads is 100000, expected 0") != std::string::npos);
+  threads.threads = -1;
+  CHECK(text_of(threads).find("threads is -1") != std::string::npos);
+  LoadOptions context;
+  context.context = -5;
+  CHECK(text_of(context).find("context is -5") != std::string::npos);
+}
