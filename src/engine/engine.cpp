@@ -70,12 +70,27 @@ std::unique_ptr<Engine> Engine::Impl::make(std::unique_ptr<Impl> impl) {
   return std::unique_ptr<Engine>(new Engine(std::move(impl)));
 }
 
+namespace {
+
+// A tokenizer file may state any id, and the model would read rows that it does not have.
+void check_ids(std::span<const TokenId> ids, int32_t head_size) {
+  for (const TokenId id : ids) {
+    if (id >= 0 && (head_size == 0 || id < head_size)) continue;
+    throw Error(ErrorCode::bad_checkpoint, "[tokenizer] gives token id " + std::to_string(id) +
+                                               ", expected below the model's " +
+                                               std::to_string(head_size));
+  }
+}
+
+}  // namespace
+
 engine::Job Engine::Impl::make_job(Request request, EventCallback on_event) const {
   check_numbers(request);
   sampling::validate(request.sampling, text.tokenizer->vocab_size());
   engine::Job job;
   job.stops = sampling::StopMatcher(std::move(request.stop));
   engine::Prompt prompt = engine::make_prompt(text, request);
+  check_ids(prompt.ids, head_size);
   job.tokens_max = answer_tokens(prompt.ids.size(), request.tokens_max, info.context);
   job.prompt = std::move(prompt.ids);
   job.prompt_repaired = prompt.repaired;

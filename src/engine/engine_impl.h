@@ -14,6 +14,7 @@ namespace paceline {
 struct Engine::Impl {
   engine::TextModel text;
   ModelInfo info;
+  int32_t head_size = 0;  ///< ids that the model has rows for
   std::unique_ptr<engine::Worker> worker;
 
   /// Tests build engines from parts; Engine's constructor is private.

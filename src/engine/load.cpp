@@ -82,6 +82,7 @@ std::unique_ptr<Engine> load_engine(const std::filesystem::path& model, const Lo
   impl->info.name = name_of(model);
   impl->info.vocab_size = impl->text.tokenizer->vocab_size();
   check_vocabulary(impl->info.vocab_size, facts.vocab_size);
+  impl->head_size = facts.vocab_size;
   impl->info.context = facts.context;
   impl->info.has_chat_template = impl->text.chat_template != nullptr;
   impl->info.load_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();

@@ -41,8 +41,11 @@ bool holds_safetensors(const fs::path& folder) {
 }
 
 Checkpoint open_folder(const fs::path& path) {
-  if (holds_safetensors(path)) return open_safetensors(path);
   const std::vector<fs::path> files = gguf_files(path);
+  // A folder with one GGUF model and stray tensors beside it, but no configuration, is that GGUF
+  // model.
+  const bool configured = fs::exists(path / "config.json") || files.empty();
+  if (holds_safetensors(path) && configured) return open_safetensors(path);
   if (files.size() == 1) return open_gguf(files.front());
   if (files.empty())
     refuse(ErrorCode::not_found, path, "the folder holds neither .safetensors nor .gguf files");

@@ -30,8 +30,8 @@ void validate(const SamplingOptions& o, int32_t vocab_size) {
   require(o.top_k >= 0, "top_k", o.top_k, ">= 0 (0 = off)");
   require(o.top_p > 0 && o.top_p <= 1, "top_p", o.top_p, "in (0, 1] (1 = off)");
   require(o.min_p >= 0 && o.min_p <= 1, "min_p", o.min_p, "in [0, 1] (0 = off)");
-  require(o.repeat_penalty > 0 && std::isfinite(o.repeat_penalty), "repeat_penalty",
-          o.repeat_penalty, "> 0 (1 = off)");
+  require(o.repeat_penalty >= 0.01F && o.repeat_penalty <= 100.0F, "repeat_penalty",
+          o.repeat_penalty, "0.01 to 100 (1 = off)");
   require(o.presence_penalty >= -2 && o.presence_penalty <= 2, "presence_penalty",
           o.presence_penalty, "in [-2, 2]");
   require(o.frequency_penalty >= -2 && o.frequency_penalty <= 2, "frequency_penalty",

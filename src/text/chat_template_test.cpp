@@ -29,6 +29,26 @@ std::string error_of(const std::string& source) {
 
 }  // namespace
 
+TEST_CASE("chat template sources are bounded, and long flat chains do not overflow a stack") {
+  const auto refused = [](const std::string& source) {
+    try {
+      const ChatTemplate compiled(source);
+      return std::string();
+    } catch (const Error& error) {
+      CHECK(error.code() == ErrorCode::template_error);
+      return std::string(error.what());
+    }
+  };
+  CHECK(refused(std::string(300'000, ' ')).find("300000 bytes, at most 256 KiB") !=
+        std::string::npos);
+  for (const std::string part : {"+1", "|int", "-", " if 1 else 1"}) {
+    CAPTURE(part);
+    std::string source = part == "-" ? "{{ " : "{{ 1";
+    while (source.size() < 200'000) source += part;
+    refused(source + (part == "-" ? "1 }}" : " }}"));  // either way, the process lives
+  }
+}
+
 TEST_CASE("ChatML renders turns and the generation prompt") {
   const ChatTemplate chatml(
       "{% for message in messages %}{% if loop.first and messages[0]['role'] != 'system' %}"

@@ -27,6 +27,9 @@ const STACK_BYTES: usize = 512 << 20;
 /// What compiling or rendering may hold at one time, on top of the stack: the largest output, its growing buffer and the
 /// largest messages together take about half.
 const MEMORY_BYTES_MAX: usize = 512 << 20;
+/// Long flat chains of operators recurse in the compiler as deep as they are long, so the source is bounded too; real
+/// templates have 30 kB.
+const SOURCE_BYTES_MAX: usize = 256 << 10;
 /// Nested macro calls and includes.
 const RECURSION_MAX: usize = 200;
 /// Largest text one rendering may give.
@@ -40,7 +43,11 @@ pub struct Template {
 
 impl Template {
     pub fn compile(source: &str) -> Result<Self, Failure> {
-        with_limit(MEMORY_BYTES_MAX, || Self::compile_here(source))
+        if source.len() > SOURCE_BYTES_MAX {
+            let found = format!("has {} bytes, at most {} KiB are compiled", source.len(), SOURCE_BYTES_MAX >> 10);
+            return Err(errors::failure(found));
+        }
+        on_large_stack(|| Self::compile_here(source))
     }
 
     fn compile_here(source: &str) -> Result<Self, Failure> {
@@ -59,15 +66,8 @@ impl Template {
         Ok(Template { environment })
     }
 
-    /// Runs on a thread of its own, for its stack.
     pub fn render(&self, input: &RenderInput) -> Result<String, Failure> {
-        std::thread::scope(|scope| {
-            let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
-            let thread =
-                builder.spawn_scoped(scope, || catch(|| with_limit(MEMORY_BYTES_MAX, || self.render_here(input))));
-            let thread = thread.map_err(|e| Failure::internal(format!("rendering thread: {e}")))?;
-            thread.join().unwrap_or_else(|_| Err(Failure::internal("rendering thread panicked")))
-        })
+        on_large_stack(|| self.render_here(input))
     }
 
     fn render_here(&self, input: &RenderInput) -> Result<String, Failure> {
@@ -81,6 +81,16 @@ impl Template {
         result.map_err(|e| errors::describe(&e))?;
         String::from_utf8(output.bytes).map_err(|_| errors::failure("output is not UTF-8"))
     }
+}
+
+/// Runs on a thread of its own, for its stack, within the memory limit.
+fn on_large_stack<T: Send>(work: impl FnOnce() -> Result<T, Failure> + Send) -> Result<T, Failure> {
+    std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
+        let thread = builder.spawn_scoped(scope, || catch(|| with_limit(MEMORY_BYTES_MAX, work)));
+        let thread = thread.map_err(|e| Failure::internal(format!("template thread: {e}")))?;
+        thread.join().unwrap_or_else(|_| Err(Failure::internal("template thread panicked")))
+    })
 }
 
 struct CappedOutput {

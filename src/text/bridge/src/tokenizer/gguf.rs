@@ -155,7 +155,7 @@ impl GgufPipeline {
     }
 
     fn encode_word(&self, word: &str, ids: &mut Vec<i32>) -> Result<(), Failure> {
-        let tokens = self.model.tokenize(word).map_err(|e| Failure::internal(format!("model: {e}")))?;
+        let tokens = self.model.tokenize(word).map_err(|e| Failure::bad_data(format!("model: {e}")))?;
         ids.extend(tokens.iter().map(|t| t.id as i32));
         Ok(())
     }

@@ -79,7 +79,7 @@ fn decode_kind(library: &tokenizers::Tokenizer) -> Result<Decode, Failure> {
 
 impl JsonPipeline {
     pub fn encode(&self, text: &str, parts: &[Segment], normalized: &AddedSet) -> Result<Vec<i32>, Failure> {
-        self.run(text, parts, normalized).map_err(|e| Failure::internal(e.to_string()))
+        self.run(text, parts, normalized).map_err(|e| Failure::bad_data(e.to_string()))
     }
 
     fn run(&self, text: &str, parts: &[Segment], normalized: &AddedSet) -> tokenizers::Result<Vec<i32>> {
