@@ -58,13 +58,13 @@ struct Dispatch {
 };
 
 /// What to do next, for the kinds of failure where that is the same everywhere.
-std::string advice(const Error& error) {
+std::string advice(const Error& error, bool inspecting) {
   switch (error.code()) {
     case ErrorCode::context_overflow:
       return "; shorten the prompt or raise --ctx";
     case ErrorCode::bad_checkpoint:
     case ErrorCode::unsupported:
-      return "; 'paceline inspect MODEL' shows what is in it";
+      return inspecting ? "" : "; 'paceline inspect MODEL' shows what is in it";
     case ErrorCode::internal:
       return "; this is a bug in Paceline, please report it";
     default:
@@ -81,7 +81,8 @@ int guarded(const std::vector<std::string>& words, const Console& console) {
     console.error(error.what());
     return kUsage;
   } catch (const Error& error) {
-    console.error(error.what() + advice(error));
+    const bool inspecting = !words.empty() && words.front() == "inspect";
+    console.error(error.what() + advice(error, inspecting));
   } catch (const std::bad_alloc&) {
     console.error("[memory] found too little, expected more; try a smaller model or --ctx");
   } catch (const std::exception& error) {

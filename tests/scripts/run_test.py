@@ -46,15 +46,16 @@ class RunTest(unittest.TestCase):
         self.assertEqual(result.stdout, "<run><m><two words>stdin <from a pipe>")
 
     def test_the_starter_is_fetched_unless_it_is_cached(self):
-        self.assertEqual(self.run_script("list").stderr, "fetch smollm2:135m\n")
+        self.assertEqual(self.run_script("run", "hi there").stderr, "fetch smollm2:135m\n")
+        self.assertEqual(self.run_script("list").stderr, "")  # needs no model
         self.cache("home/.cache")
-        self.assertEqual(self.run_script("list").stderr, "")
+        self.assertEqual(self.run_script("run", "hi there").stderr, "")
 
     def test_a_relative_cache_variable_does_not_count(self):
         self.cache("relative")
-        self.assertEqual(self.run_script("list", XDG_CACHE_HOME="relative").stderr, "fetch smollm2:135m\n")
+        self.assertEqual(self.run_script("run", "hi there", XDG_CACHE_HOME="relative").stderr, "fetch smollm2:135m\n")
         absolute = str(self.root / "relative")
-        self.assertEqual(self.run_script("list", XDG_CACHE_HOME=absolute).stderr, "")
+        self.assertEqual(self.run_script("run", "hi there", XDG_CACHE_HOME=absolute).stderr, "")
 
 
 if __name__ == "__main__":
