@@ -80,7 +80,7 @@ std::string bar_line(const std::string& name, const BarState& state) {
                      std::string(static_cast<std::size_t>(room - full), '.'), tail);
 }
 
-LoadBar::LoadBar(std::string name, int64_t bytes, const Console& console)
+LoadBar::LoadBar(const std::string& name, int64_t bytes, const Console& console)
     : name_(one_line(name)), bytes_(bytes), console_(console) {
   struct sigaction before{};
   sigaction(SIGINT, nullptr, &before);

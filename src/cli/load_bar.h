@@ -23,7 +23,7 @@ std::string bar_line(const std::string& name, const BarState& state);
 /// lives, Ctrl-C ends the process with exit code 130. One at a time.
 class LoadBar {
  public:
-  LoadBar(std::string name, int64_t bytes, const Console& console);
+  LoadBar(const std::string& name, int64_t bytes, const Console& console);
   ~LoadBar();
   LoadBar(const LoadBar&) = delete;
   LoadBar& operator=(const LoadBar&) = delete;

@@ -42,7 +42,7 @@ void add_number(CLI::App& app, const std::string& name, int32_t& into, const Int
 
 /// One of a few words; `assign` gets the word.
 void add_choice(CLI::App& app, const std::string& name, std::vector<std::string> words,
-                const std::string& help, std::function<void(const std::string&)> assign) {
+                const std::string& help, const std::function<void(const std::string&)>& assign) {
   const std::string all = fmt::format("{}", fmt::join(words, "|"));
   const auto check = [name, words, all, assign](const std::string& text) {
     if (std::find(words.begin(), words.end(), text) == words.end()) {

@@ -27,7 +27,7 @@ bool is_blank(const std::string& text) {
 class Chat {
  public:
   Chat(Session& session, const Console& console)
-      : session_(session), console_(console), reader_(console.settings()) {}
+      : session_(session), console_(console), reader_(console.settings(), interrupt_) {}
 
   void loop() {
     while (true) {
@@ -88,9 +88,9 @@ class Chat {
 
   Session& session_;
   const Console& console_;
+  Interrupt interrupt_{Interrupt::Second::is_recorded};  // before the reader, which watches it
   LineReader reader_;
   MultiLine input_;
-  Interrupt interrupt_{Interrupt::Second::is_recorded};
 };
 
 }  // namespace

@@ -43,7 +43,7 @@ std::optional<std::string> gather_prompt(const RunCommand& command, const Consol
   if (console.settings().terminal.input) {
     return command.prompt;
   }
-  const std::string piped = read_all(
+  std::string piped = read_all(
       STDIN_FILENO, [&] { console.notice("Reading standard input (Ctrl-D ends it) ..."); });
   if (!command.prompt) {
     if (piped.empty()) {

@@ -67,8 +67,10 @@ class RawMode {
 
 }  // namespace
 
-LineReader::LineReader(const Settings& settings)
-    : settings_(settings), output_(settings.terminal.output ? STDOUT_FILENO : STDERR_FILENO) {}
+LineReader::LineReader(const Settings& settings, const Interrupt& interrupt)
+    : settings_(settings),
+      interrupt_(interrupt),
+      output_(settings.terminal.output ? STDOUT_FILENO : STDERR_FILENO) {}
 
 LineReader::Result LineReader::read(std::string_view prompt, std::string_view prompt_below) {
   return settings_.line_editing ? read_edited(prompt, prompt_below) : read_plain(prompt);
@@ -156,15 +158,26 @@ ViewSize LineReader::size() const {
   return size;
 }
 
+/// False when Ctrl-C came first. It is seen through its descriptor: a signal between two calls
+/// would be lost.
+bool LineReader::wait_for_input() const {
+  std::array<pollfd, 2> both{{{STDIN_FILENO, POLLIN, 0}, {interrupt_.fd(), POLLIN, 0}}};
+  while (::poll(both.data(), both.size(), -1) < 0 && errno == EINTR) {
+  }
+  return !interrupt_.take();
+}
+
 LineReader::Result LineReader::read_plain(std::string_view prompt) {
+  static_cast<void>(interrupt_.take());  // one that came during an answer has done its work
   show(std::string(prompt));
   while (plain_.find('\n') == std::string::npos) {
-    std::array<char, 4096> bytes{};
-    const ssize_t count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) {
+    if (!wait_for_input()) {
       show("\n");
       return {Kind::interrupted, {}, std::exchange(plain_, {}).empty()};
     }
+    std::array<char, 4096> bytes{};
+    const ssize_t count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
     if (count <= 0 || plain_.size() > LineEditor::kBytesMax) {
       show("\n");
       return {Kind::ended};

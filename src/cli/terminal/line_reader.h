@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "cli/interrupt.h"
 #include "cli/settings.h"
 #include "cli/terminal/key_decoder.h"
 #include "cli/terminal/line_editor.h"
@@ -22,7 +23,8 @@ class LineReader {
     bool was_empty = false;  ///< interrupted: nothing had been typed
   };
 
-  explicit LineReader(const Settings& settings);
+  /// `interrupt` outlives it: on terminals without line editing Ctrl-C arrives there.
+  LineReader(const Settings& settings, const Interrupt& interrupt);
   /// Throws Error{io}.
   Result read(std::string_view prompt, std::string_view prompt_below);
   void remember(const std::string& text) { editor_.remember(text); }
@@ -36,7 +38,10 @@ class LineReader {
   void show(const std::string& bytes) const;
   ViewSize size() const;
 
+  bool wait_for_input() const;
+
   const Settings& settings_;
+  const Interrupt& interrupt_;
   int output_;  ///< the terminal that is drawn on
   KeyDecoder decoder_;
   LineEditor editor_;

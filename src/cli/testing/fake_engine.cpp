@@ -289,9 +289,9 @@ RequestHandle Engine::submit(Request request, EventCallback on_event) {
   first.usage.prompt_tokens = tokens;
   first.usage.seed = request.sampling.seed.value_or(42);
   Script script = answer_to(request, *impl_);
-  impl_->threads.emplace_back([=, request = std::move(request), script = std::move(script)] {
-    play(request, script, first, on_event, *state);
-  });
+  impl_->threads.emplace_back(
+      [=, request = std::move(request), script = std::move(script),
+       on_event = std::move(on_event)] { play(request, script, first, on_event, *state); });
   return RequestHandle(state);
 }
 
