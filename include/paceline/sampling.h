@@ -22,8 +22,8 @@ struct SamplingOptions {
       0.95F;  ///< (0, 1]; 1 = off; smallest set whose probability reaches p, after temperature
   float min_p = 0.0F;  ///< [0, 1]; 0 = off; keep what is at least min_p times the most likely,
                        ///< after temperature
-  float repeat_penalty = 1.0F;  ///< [0.01, 100]; 1 = off; logits of seen tokens are divided
-                                ///< (positive) or multiplied (negative)
+  float repeat_penalty = 1.0F;     ///< [0.01, 100]; 1 = off; logits of seen tokens are divided
+                                   ///< (positive) or multiplied (negative)
   float presence_penalty = 0.0F;   ///< [-2, 2]; subtracted once for every seen token
   float frequency_penalty = 0.0F;  ///< [-2, 2]; subtracted per occurrence
   int32_t penalty_window =
