@@ -8,8 +8,8 @@
 #include <random>
 
 #include "cached_file.h"
+#include "engine/vocab_from_metadata.h"
 #include "formats/checkpoint.h"
-#include "gguf_vocab.h"
 #include "paceline/error.h"
 #include "text/tokenizer.h"
 
@@ -22,7 +22,7 @@ const std::filesystem::path kCases = "tests/golden/tokenizer";
 
 std::shared_ptr<const Tokenizer> open_tokenizer(const std::filesystem::path& path) {
   const auto checkpoint = formats::open_checkpoint(path);
-  return Tokenizer::from_gguf(gguf_vocab(checkpoint.metadata));
+  return Tokenizer::from_gguf(engine::vocab_from_metadata(checkpoint.metadata));
 }
 
 /// The first of the files that the head of a case list names.
@@ -107,7 +107,7 @@ TEST_CASE("real vocabularies are built in the time the engine counts on") {
     const auto path = cached_file(std::filesystem::path("models") / (std::string(name) + ".gguf"));
     if (!path) continue;
     const auto checkpoint = formats::open_checkpoint(*path);
-    const auto vocab = gguf_vocab(checkpoint.metadata);
+    const auto vocab = engine::vocab_from_metadata(checkpoint.metadata);
     const auto start = std::clock();
     const auto tokenizer = Tokenizer::from_gguf(vocab);
     const double taken = 1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
