@@ -10,7 +10,7 @@ namespace paceline::text {
 
 std::optional<std::filesystem::path> cached_file(const std::filesystem::path& relative) {
   const char* home = std::getenv("HOME");
-  const auto path = std::filesystem::path(home ? home : "/root") / ".cache/paceline" / relative;
+  auto path = std::filesystem::path(home ? home : "/root") / ".cache/paceline" / relative;
   if (std::filesystem::exists(path)) return path;
   std::cout << "skipped: " << relative.string() << ": not cached\n";
   return std::nullopt;
