@@ -23,6 +23,7 @@ struct LoadFlags {
   int32_t context = 0;  ///< 0 = min(the model's, 8192)
   int32_t threads = 0;  ///< 0 = one per physical core
   bool portable = false;
+  bool exact = false;  ///< numerics
   bool kv_f32 = false;
   std::string isa{};
   std::string pre{};
