@@ -7,6 +7,7 @@
 #include "kernels/linear_kernel.h"
 #include "kernels/linear_weight.h"
 #include "kernels/packed/bytes_generic.h"
+#include "kernels/packed/dot.h"
 #include "kernels/packed/list.h"
 #include "kernels/packed_test_support.h"
 #include "kernels/test_support.h"
