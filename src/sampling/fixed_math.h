@@ -36,23 +36,26 @@ inline double log_fixed(double x) {
 constexpr float kExpFloor = -87.0F;
 
 /// exp(x) for kExpFloor <= x <= 0; relative error below 2^-23. Branch-free, so loops over it
-/// vectorise.
-inline float exp_in_range(float x) {
-  constexpr float kRound =
-      12582912.0F;  // 1.5 * 2^23: adding and subtracting it rounds to an integer
+/// vectorise. F may be a vector of floats; U is its unsigned twin.
+template <class F = float, class U = uint32_t>
+[[gnu::always_inline]] inline F exp_in_range(F x) {
+  // Adding it rounds to an integer, which is then in the low bits: what is above them leaves in the
+  // shift.
+  constexpr float kRound = 0x1.8p23F;
   constexpr float kLn2High = 0.693359375F;
   constexpr float kLn2Low = -2.12194440e-4F;
-  const float n = (x * 1.44269504F + kRound) - kRound;
-  const float r = (x - n * kLn2High) - n * kLn2Low;
-  float p = 1.9875691500e-4F;  // minimax coefficients of Cephes' expf
+  const F shifted = x * 1.44269504F + kRound;
+  const F n = shifted - kRound;
+  const F r = (x - n * kLn2High) - n * kLn2Low;
+  F p = F{} + 1.9875691500e-4F;  // minimax coefficients of Cephes' expf
   p = p * r + 1.3981999507e-3F;
   p = p * r + 8.3334519073e-3F;
   p = p * r + 4.1665795894e-2F;
   p = p * r + 1.6666665459e-1F;
   p = p * r + 5.0000001201e-1F;
   p = (p * r) * r + r + 1.0F;
-  const auto scale = static_cast<uint32_t>(static_cast<int32_t>(n)) << 23;
-  return std::bit_cast<float>(std::bit_cast<uint32_t>(p) + scale);
+  const U scale = __builtin_bit_cast(U, shifted) << 23;
+  return __builtin_bit_cast(F, __builtin_bit_cast(U, p) + scale);
 }
 
 /// exp(x) for any x <= 0; below kExpFloor that of kExpFloor.
