@@ -16,8 +16,8 @@ void column_max_generic(std::span<const float> logits, float* columns) {
 void weigh_generic(std::span<const float> logits, float max, float temperature, Weighed& out) {
   Generic::weigh(logits, max, temperature, out);
 }
-uint64_t sum_generic(std::span<const float> logits, float max, float temperature) {
-  return Generic::sum(logits, max, temperature);
+uint64_t sum_generic(std::span<const float> logits, float max, float temperature, float top) {
+  return Generic::sum(logits, max, temperature, top);
 }
 void hash_generic(DrawKey key, uint32_t first, Hashed& out) { Generic::hash(key, first, out); }
 
@@ -37,8 +37,8 @@ using Avx2 = BlockBodies<Floats8, Words8>;
   Avx2::weigh(logits, max, temperature, out);
 }
 [[gnu::target("avx2")]] uint64_t sum_avx2(std::span<const float> logits, float max,
-                                          float temperature) {
-  return Avx2::sum(logits, max, temperature);
+                                          float temperature, float top) {
+  return Avx2::sum(logits, max, temperature, top);
 }
 [[gnu::target("avx2")]] void hash_avx2(DrawKey key, uint32_t first, Hashed& out) {
   Avx2::hash(key, first, out);
@@ -61,8 +61,8 @@ using Avx512 = BlockBodies<Floats16, Words16>;
   Avx512::weigh(logits, max, temperature, out);
 }
 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]] uint64_t sum_avx512(
-    std::span<const float> logits, float max, float temperature) {
-  return Avx512::sum(logits, max, temperature);
+    std::span<const float> logits, float max, float temperature, float top) {
+  return Avx512::sum(logits, max, temperature, top);
 }
 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]] void hash_avx512(DrawKey key, uint32_t first,
                                                                        Hashed& out) {

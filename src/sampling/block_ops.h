@@ -48,8 +48,8 @@ struct BlockOps {
   /// Per logit, with x = (logit - max) / temperature: weight_fixed(x) and a bucket that rises as x
   /// falls.
   void (*weigh)(std::span<const float> logits, float max, float temperature, Weighed& out);
-  /// The sum of those weights.
-  uint64_t (*sum)(std::span<const float> logits, float max, float temperature);
+  /// The sum of those weights; `top` is the greatest of the logits.
+  uint64_t (*sum)(std::span<const float> logits, float max, float temperature, float top);
   /// hash32(key, first + j) of kBlock ids.
   void (*hash)(DrawKey key, uint32_t first, Hashed& out);
 };

@@ -15,6 +15,8 @@ template <class F, class U>
 struct BlockBodies {
   static constexpr std::size_t kLanes = sizeof(F) / sizeof(float);
   static constexpr std::size_t kVectors = kColumns / kLanes;  // of one value per column
+  static constexpr std::size_t kSide = kLanes == 16 ? 4 : 2;  // as many as registers hold
+  static constexpr std::size_t kStep = 64;
 
   [[gnu::always_inline]] static inline F load(const float* p) {
     F x;
@@ -22,16 +24,16 @@ struct BlockBodies {
     return x;
   }
 
-  /// A block whose length is a multiple of kColumns: its own logits, or a copy with -inf behind
-  /// them, which no operation counts.
+  /// A block whose length is a multiple of kStep: its own logits, or a copy with -inf behind them,
+  /// which no operation counts.
   struct Padded {
     [[gnu::always_inline]] explicit inline Padded(std::span<const float> logits)
         : begin(logits.data()), end(begin + logits.size()) {
-      if (logits.size() % kColumns == 0) return;
+      if (logits.size() % kStep == 0) return;
       for (float& x : copy) x = -std::numeric_limits<float>::infinity();
       std::memcpy(copy, begin, logits.size() * sizeof(float));
       begin = copy;
-      end = copy + (logits.size() / kColumns + 1) * kColumns;
+      end = copy + (logits.size() / kStep + 1) * kStep;
     }
     const float* begin;
     const float* end;
@@ -39,26 +41,29 @@ struct BlockBodies {
   };
 
   [[gnu::always_inline]] static inline BlockScan scan(std::span<const float> logits) {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
     const Padded block(logits);
     F best[kVectors];
-    U good[kVectors];
+    U magnitude[kVectors];  // bits without the sign: a NaN's are greater than those of infinity
     for (std::size_t v = 0; v < kVectors; ++v) {
-      best[v] = F{} - std::numeric_limits<float>::infinity();
-      good[v] = ~U{};
+      best[v] = F{} - kInfinity;
+      magnitude[v] = U{};
     }
     for (const float* p = block.begin; p < block.end; p += kColumns) {
       for (std::size_t v = 0; v < kVectors; ++v) {
         const F x = load(p + v * kLanes);
+        const U bits = __builtin_bit_cast(U, x) << 1;
         best[v] = x > best[v] ? x : best[v];
-        good[v] &= (U)(x < std::numeric_limits<float>::infinity());
+        magnitude[v] = bits > magnitude[v] ? bits : magnitude[v];
       }
     }
-    BlockScan result{-std::numeric_limits<float>::infinity(), false};
+    BlockScan result{-kInfinity, false};
     for (std::size_t j = 0; j < kColumns; ++j) {
       const float x = best[j / kLanes][j % kLanes];
       result.max = x > result.max ? x : result.max;
-      result.bad |= good[j / kLanes][j % kLanes] == 0;
+      result.bad |= magnitude[j / kLanes][j % kLanes] > std::bit_cast<uint32_t>(kInfinity) << 1;
     }
+    result.bad |= result.max == kInfinity;
     return result;
   }
 
@@ -76,31 +81,71 @@ struct BlockBodies {
     std::memcpy(columns, best, sizeof(best));
   }
 
-  /// A weight of 2^-40 units in two halves of 20 bits, each rounded by adding kRound: lanes stay 32
-  /// bits wide. low is in [-2^19, 2^19], so the sums of a block fit.
-  [[gnu::always_inline]] static inline uint64_t sum(std::span<const float> logits, float max,
-                                                    float temperature) {
-    constexpr float kRound = 0x1.8p23F;  // the low bits of kRound + w are w rounded to an integer
-    constexpr auto kRoundBits = std::bit_cast<uint32_t>(kRound);
+  /// The sum of weights in units of 2^-40, in lanes of 32 bits: a weight is rounded to 2^-20, the
+  /// rest of it to 2^-40 (or all of it at once when kSmall), each by an addition after which the
+  /// low bits of the float hold the integer. kSide vectors go through every step together, because
+  /// the steps of one wait for each other. A block's sums fit: high <= 256 * 2^20, |low| <= 256 *
+  /// 2^22.
+  template <bool kScaled, bool kSmall>
+  [[gnu::always_inline]] static inline uint64_t sum_as(std::span<const float> logits, float max,
+                                                       float temperature) {
+    constexpr float kHighRound = 0x1.8p3F;   // ulp 2^-20
+    constexpr float kLowRound = 0x1.8p-17F;  // ulp 2^-40
     const Padded block(logits);
     const F floor = F{} + kExpFloor;
     U high{};
     U low{};
-    for (const float* p = block.begin; p < block.end; p += kLanes) {
-      F x = (load(p) - max) / temperature;
-      x = x < floor ? floor : x;
-      const F weight = exp_in_range<F, U>(x) * 0x1p20F;
-      const F rounded = weight + kRound;
-      const F rest = weight - (rounded - kRound);
-      high += __builtin_bit_cast(U, rounded) - kRoundBits;
-      low += __builtin_bit_cast(U, rest * 0x1p20F + kRound) - kRoundBits;
+    uint32_t count = 0;
+    for (const float* at = block.begin; at < block.end; at += kSide * kLanes) {
+      F x[kSide], shifted[kSide], n[kSide], p[kSide];
+      for (std::size_t v = 0; v < kSide; ++v) x[v] = load(at + v * kLanes) - max;
+      if constexpr (kScaled) {
+        for (F& y : x) y = y / temperature;
+      }
+      for (F& y : x) y = y < floor ? floor : y;
+      for (std::size_t v = 0; v < kSide; ++v) shifted[v] = x[v] * kExpLog2E + kExpRound;
+      for (std::size_t v = 0; v < kSide; ++v) n[v] = shifted[v] - kExpRound;
+      for (std::size_t v = 0; v < kSide; ++v) x[v] = x[v] - n[v] * kExpLn2High;
+      for (std::size_t v = 0; v < kSide; ++v) x[v] = x[v] - n[v] * kExpLn2Low;
+      for (F& y : p) y = F{} + kExpPowers[0];
+#pragma GCC unroll 5
+      for (int i = 1; i < 6; ++i) {
+        for (std::size_t v = 0; v < kSide; ++v) p[v] = p[v] * x[v] + kExpPowers[i];
+      }
+      for (std::size_t v = 0; v < kSide; ++v) p[v] = (p[v] * x[v]) * x[v] + x[v] + 1.0F;
+      for (std::size_t v = 0; v < kSide; ++v) {
+        const U scale = __builtin_bit_cast(U, shifted[v]) << 23;
+        p[v] = __builtin_bit_cast(F, __builtin_bit_cast(U, p[v]) + scale);
+      }
+      if constexpr (!kSmall) {
+        for (F& y : p) {
+          const F rounded = y + kHighRound;
+          high += __builtin_bit_cast(U, rounded);
+          y = y - (rounded - kHighRound);
+        }
+      }
+      for (const F& y : p) low += __builtin_bit_cast(U, y + kLowRound);
+      count += kSide;
     }
+    if constexpr (!kSmall) high -= count * std::bit_cast<uint32_t>(kHighRound);
+    low -= count * std::bit_cast<uint32_t>(kLowRound);
     uint64_t total = 0;
     for (std::size_t j = 0; j < kLanes; ++j) {
       total += (static_cast<uint64_t>(high[j]) << 20) +
                static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(low[j])));
     }
     return total;
+  }
+
+  [[gnu::always_inline]] static inline uint64_t sum(std::span<const float> logits, float max,
+                                                    float temperature, float top) {
+    // exp(-12.5) < 2^-18, so that the sum with kLowRound keeps its ulp.
+    const bool small = (top - max) / temperature < -12.5F;
+    if (temperature == 1) {
+      return small ? sum_as<false, true>(logits, max, 1) : sum_as<false, false>(logits, max, 1);
+    }
+    return small ? sum_as<true, true>(logits, max, temperature)
+                 : sum_as<true, false>(logits, max, temperature);
   }
 
   [[gnu::always_inline]] static inline void weigh(std::span<const float> logits, float max,

@@ -112,8 +112,9 @@ void check_weights(const BlockOps& plain, const BlockOps& wide, const std::vecto
     CHECK(one->bucket[j] == two->bucket[j]);
     sum += one->weight[j];
   }
-  CHECK(plain.sum(values, 60, t) == sum);
-  CHECK(wide.sum(values, 60, t) == sum);
+  const float top = *std::max_element(values.begin(), values.end());
+  CHECK(plain.sum(values, 60, t, top) == sum);
+  CHECK(wide.sum(values, 60, t, top) == sum);
 }
 
 void check_hashes(const BlockOps& plain, const BlockOps& wide, DrawKey key, uint32_t first) {
@@ -293,11 +294,11 @@ TEST_CASE("sums of weights round every weight like weight_fixed") {
     if (ops == nullptr) continue;
     int wrong = 0;
     for (const float& x : values) {
-      if (ops->sum({&x, 1}, 0, 1) != weight_fixed(x)) ++wrong;
+      if (ops->sum({&x, 1}, 0, 1, x) != weight_fixed(x)) ++wrong;
     }
     CHECK(wrong == 0);
     const std::vector<float> most(kBlock, 3.0F);
-    CHECK(ops->sum(most, 3, 0.1F) == kBlock << 40);
-    CHECK(ops->sum({}, 3, 0.1F) == 0);
+    CHECK(ops->sum(most, 3, 0.1F, 3) == kBlock << 40);
+    CHECK(ops->sum({}, 3, 0.1F, -kInf) == 0);
   }
 }

@@ -1,11 +1,11 @@
 #include "sampling/noisy_argmax.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
 #include "sampling/block_ops.h"
-#include "sampling/fixed_math.h"
 
 namespace paceline::sampling {
 namespace {
@@ -13,7 +13,11 @@ namespace {
 class Search {
  public:
   Search(const LogitRow& row, double temperature, const Cut& support, DrawKey key)
-      : row_(row), temperature_(temperature), support_(support), key_(key) {}
+      : row_(row),
+        temperature_(temperature),
+        inverse_temperature_(1 / temperature),
+        support_(support),
+        key_(key) {}
 
   void consider(std::size_t id);
   void visit(std::size_t block);
@@ -25,6 +29,7 @@ class Search {
 
   const LogitRow& row_;
   double temperature_;
+  double inverse_temperature_;
   Cut support_;
   DrawKey key_;
   double best_ = -std::numeric_limits<double>::infinity();
@@ -36,14 +41,17 @@ class Search {
 int64_t Search::hash_limit(float block_max) const {
   constexpr int64_t kAll = std::numeric_limits<uint32_t>::max();
   constexpr double kGreatestNoise = 23.0;  // -ln(-ln(1 - 2^-33)) = 22.87
-  const double top = block_max / temperature_;
+  const double top = block_max * inverse_temperature_;
   const double slack = 1e-9 + 1e-14 * (std::abs(best_) + std::abs(top));
   const double noise = best_ - top - slack;
   if (!(noise > 0)) return kAll;
   if (noise > kGreatestNoise) return -1;
-  // v = 1 - exp(-y) <= y = exp(-noise). In f32 y is off by 23 * 2^-24 + 2^-23 < 2^-19 of itself.
-  const double y = exp_fixed(-static_cast<float>(noise)) * (1.0 + 0x1p-19);
-  return std::min(kAll, static_cast<int64_t>(y * 0x1p32) + 2);
+  // v = 1 - exp(-y) <= y = exp(-noise) = 2^-t, and 2^(k + f) <= 2^k (1 + f): the float whose
+  // exponent and mantissa are the digits of 32 - t, no more than 6 % above.
+  constexpr double kLog2E = 1.4426950408889634;
+  const double digits = (1023.0 + 32.0 - noise * kLog2E) * 0x1p52;
+  const auto limit = std::bit_cast<double>(static_cast<int64_t>(digits) + (int64_t{1} << 12));
+  return std::min(kAll, static_cast<int64_t>(limit) + 2);
 }
 
 void Search::score(std::size_t i, uint32_t hash) {

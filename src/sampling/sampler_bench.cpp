@@ -77,7 +77,7 @@ void add_block_ops(const std::string& name, const BlockOps* ops) {
     benchmark::DoNotOptimize(best);
   });
   add("sum", [ops](const LogitRow& row, std::size_t b) {
-    benchmark::DoNotOptimize(ops->sum(row.block(b), row.max(), 0.7F));
+    benchmark::DoNotOptimize(ops->sum(row.block(b), row.max(), 0.7F, row.block_max(b)));
   });
   add("weigh", [ops](const LogitRow& row, std::size_t b) {
     Weighed weighed;

@@ -157,7 +157,7 @@ uint64_t total_weight(const LogitRow& row, float temperature) {
   uint64_t total = 0;
   for (std::size_t b = 0; b < row.blocks(); ++b) {
     if (bucket_of((row.block_max(b) - row.max()) / temperature) > kDeepest) continue;
-    total += block_ops().sum(row.block(b), row.max(), temperature);
+    total += block_ops().sum(row.block(b), row.max(), temperature, row.block_max(b));
   }
   return total;
 }
