@@ -15,7 +15,7 @@ constexpr std::size_t kBlock = 256;
 constexpr std::size_t kColumns = 16;
 
 struct BlockScan {
-  float max;  ///< -inf for an empty block
+  float max;  ///< -inf for an empty block, +inf for a bad one
   bool bad;   ///< NaN or +inf seen
 };
 

@@ -24,6 +24,17 @@ struct BlockBodies {
     return x;
   }
 
+  [[gnu::always_inline]] static inline float largest(const F& x) {
+    using Quad [[gnu::vector_size(16)]] = float;
+    Quad quads[kLanes / 4];
+    __builtin_memcpy(quads, &x, sizeof(x));
+    Quad best = quads[0];
+    for (const Quad& quad : quads) best = quad > best ? quad : best;
+    const float low = best[0] > best[1] ? best[0] : best[1];
+    const float high = best[2] > best[3] ? best[2] : best[3];
+    return low > high ? low : high;
+  }
+
   /// A block whose length is a multiple of kStep: its own logits, or a copy with -inf behind them,
   /// which no operation counts.
   struct Padded {
@@ -43,28 +54,27 @@ struct BlockBodies {
   [[gnu::always_inline]] static inline BlockScan scan(std::span<const float> logits) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     const Padded block(logits);
-    F best[kVectors];
-    U magnitude[kVectors];  // bits without the sign: a NaN's are greater than those of infinity
-    for (std::size_t v = 0; v < kVectors; ++v) {
+    F best[kSide];
+    U magnitude[kSide];  // bits without the sign: a NaN's are greater than those of infinity
+    for (std::size_t v = 0; v < kSide; ++v) {
       best[v] = F{} - kInfinity;
       magnitude[v] = U{};
     }
-    for (const float* p = block.begin; p < block.end; p += kColumns) {
-      for (std::size_t v = 0; v < kVectors; ++v) {
+    for (const float* p = block.begin; p < block.end; p += kSide * kLanes) {
+      for (std::size_t v = 0; v < kSide; ++v) {
         const F x = load(p + v * kLanes);
         const U bits = __builtin_bit_cast(U, x) << 1;
         best[v] = x > best[v] ? x : best[v];
         magnitude[v] = bits > magnitude[v] ? bits : magnitude[v];
       }
     }
-    BlockScan result{-kInfinity, false};
-    for (std::size_t j = 0; j < kColumns; ++j) {
-      const float x = best[j / kLanes][j % kLanes];
-      result.max = x > result.max ? x : result.max;
-      result.bad |= magnitude[j / kLanes][j % kLanes] > std::bit_cast<uint32_t>(kInfinity) << 1;
+    for (std::size_t v = 1; v < kSide; ++v) {
+      best[0] = best[v] > best[0] ? best[v] : best[0];
+      magnitude[0] = magnitude[v] > magnitude[0] ? magnitude[v] : magnitude[0];
     }
-    result.bad |= result.max == kInfinity;
-    return result;
+    best[0] = magnitude[0] > std::bit_cast<uint32_t>(kInfinity) << 1 ? F{} + kInfinity : best[0];
+    const float max = largest(best[0]);
+    return {max, max == kInfinity};
   }
 
   [[gnu::always_inline]] static inline void column_max(std::span<const float> logits,
@@ -95,14 +105,13 @@ struct BlockBodies {
     const F floor = F{} + kExpFloor;
     U high{};
     U low{};
-    uint32_t count = 0;
     for (const float* at = block.begin; at < block.end; at += kSide * kLanes) {
       F x[kSide], shifted[kSide], n[kSide], p[kSide];
       for (std::size_t v = 0; v < kSide; ++v) x[v] = load(at + v * kLanes) - max;
       if constexpr (kScaled) {
         for (F& y : x) y = y / temperature;
       }
-      for (F& y : x) y = y < floor ? floor : y;
+      for (F& y : x) y = y > floor ? y : floor;
       for (std::size_t v = 0; v < kSide; ++v) shifted[v] = x[v] * kExpLog2E + kExpRound;
       for (std::size_t v = 0; v < kSide; ++v) n[v] = shifted[v] - kExpRound;
       for (std::size_t v = 0; v < kSide; ++v) x[v] = x[v] - n[v] * kExpLn2High;
@@ -125,16 +134,18 @@ struct BlockBodies {
         }
       }
       for (const F& y : p) low += __builtin_bit_cast(U, y + kLowRound);
-      count += kSide;
     }
-    if constexpr (!kSmall) high -= count * std::bit_cast<uint32_t>(kHighRound);
-    low -= count * std::bit_cast<uint32_t>(kLowRound);
-    uint64_t total = 0;
+    uint32_t highs = 0;
+    uint32_t lows = 0;
     for (std::size_t j = 0; j < kLanes; ++j) {
-      total += (static_cast<uint64_t>(high[j]) << 20) +
-               static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(low[j])));
+      highs += high[j];
+      lows += low[j];
     }
-    return total;
+    const auto values = static_cast<uint32_t>(block.end - block.begin);
+    if constexpr (!kSmall) highs -= values * std::bit_cast<uint32_t>(kHighRound);
+    lows -= values * std::bit_cast<uint32_t>(kLowRound);
+    return (static_cast<uint64_t>(highs) << 20) +
+           static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(lows)));
   }
 
   [[gnu::always_inline]] static inline uint64_t sum(std::span<const float> logits, float max,

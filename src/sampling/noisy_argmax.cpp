@@ -24,7 +24,7 @@ class Search {
   TokenId best_id() const { return best_id_; }
 
  private:
-  int64_t hash_limit(float block_max) const;
+  int64_t hash_limit(float logit) const;
   void score(std::size_t i, uint32_t hash);
 
   const LogitRow& row_;
@@ -36,12 +36,12 @@ class Search {
   TokenId best_id_ = std::numeric_limits<TokenId>::max();
 };
 
-// The greatest hash with which an id of a block can still win, or -1. Rounded outward by far more
-// than the error of exp, of the noise and of the sum; the exact comparison is in score().
-int64_t Search::hash_limit(float block_max) const {
+// The greatest hash with which an id of at most this logit can still win, or -1. Rounded outward by
+// far more than the error of exp, of the noise and of the sum; the exact comparison is in score().
+int64_t Search::hash_limit(float logit) const {
   constexpr int64_t kAll = std::numeric_limits<uint32_t>::max();
   constexpr double kGreatestNoise = 23.0;  // -ln(-ln(1 - 2^-33)) = 22.87
-  const double top = block_max * inverse_temperature_;
+  const double top = logit * inverse_temperature_;
   const double slack = 1e-9 + 1e-14 * (std::abs(best_) + std::abs(top));
   const double noise = best_ - top - slack;
   if (!(noise > 0)) return kAll;
@@ -76,7 +76,9 @@ void Search::visit(std::size_t block) {
   for (std::size_t column = 0; column < kColumns; ++column) {
     if (hashed.least[column] > limit) continue;
     for (std::size_t j = column; j < last - first; j += kColumns) {
-      if (hashed.hash[j] <= limit) score(first + j, hashed.hash[j]);
+      if (hashed.hash[j] > limit) continue;
+      // The bound of its own logit spares most of the logarithms.
+      if (hashed.hash[j] <= hash_limit(row_[first + j])) score(first + j, hashed.hash[j]);
     }
   }
 }
