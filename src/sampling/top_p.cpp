@@ -140,7 +140,7 @@ Cut cut_blocks(const LogitRow& row, uint64_t target, const Weigher& by) {
 
 /// Mostly few ids hold most of the weight, so the best ones are tried first.
 Cut cut_row(const LogitRow& row, uint64_t target, const Weigher& by) {
-  constexpr std::size_t kFew = 16384;
+  constexpr std::size_t kFew = 8192;
   for (const double depth : {-5.0, -10.0}) {
     const double floor = std::max(row.max() + depth * by.temperature,
                                   static_cast<double>(std::numeric_limits<float>::lowest()));
