@@ -9,15 +9,17 @@ using Floats4 [[gnu::vector_size(16)]] = float;
 using Words4 [[gnu::vector_size(16)]] = uint32_t;
 using Generic = BlockBodies<Floats4, Words4>;
 
-BlockScan scan_generic(std::span<const float> logits) { return Generic::scan(logits); }
+void scan_generic(std::span<const float> logits, float* block_max) {
+  Generic::scan(logits, block_max);
+}
 void column_max_generic(std::span<const float> logits, float* columns) {
   Generic::column_max(logits, columns);
 }
 void weigh_generic(std::span<const float> logits, float max, float temperature, Weighed& out) {
   Generic::weigh(logits, max, temperature, out);
 }
-uint64_t sum_generic(std::span<const float> logits, float max, float temperature, float top) {
-  return Generic::sum(logits, max, temperature, top);
+uint64_t sum_generic(const Maxima& row, float temperature) {
+  return Generic::sum(row, temperature);
 }
 void hash_generic(DrawKey key, uint32_t first, Hashed& out) { Generic::hash(key, first, out); }
 
@@ -26,8 +28,8 @@ using Floats8 [[gnu::vector_size(32)]] = float;
 using Words8 [[gnu::vector_size(32)]] = uint32_t;
 using Avx2 = BlockBodies<Floats8, Words8>;
 
-[[gnu::target("avx2")]] BlockScan scan_avx2(std::span<const float> logits) {
-  return Avx2::scan(logits);
+[[gnu::target("avx2")]] void scan_avx2(std::span<const float> logits, float* block_max) {
+  Avx2::scan(logits, block_max);
 }
 [[gnu::target("avx2")]] void column_max_avx2(std::span<const float> logits, float* columns) {
   Avx2::column_max(logits, columns);
@@ -36,9 +38,8 @@ using Avx2 = BlockBodies<Floats8, Words8>;
                                         Weighed& out) {
   Avx2::weigh(logits, max, temperature, out);
 }
-[[gnu::target("avx2")]] uint64_t sum_avx2(std::span<const float> logits, float max,
-                                          float temperature, float top) {
-  return Avx2::sum(logits, max, temperature, top);
+[[gnu::target("avx2")]] uint64_t sum_avx2(const Maxima& row, float temperature) {
+  return Avx2::sum(row, temperature);
 }
 [[gnu::target("avx2")]] void hash_avx2(DrawKey key, uint32_t first, Hashed& out) {
   Avx2::hash(key, first, out);
@@ -48,9 +49,9 @@ using Floats16 [[gnu::vector_size(64)]] = float;
 using Words16 [[gnu::vector_size(64)]] = uint32_t;
 using Avx512 = BlockBodies<Floats16, Words16>;
 
-[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]] BlockScan scan_avx512(
-    std::span<const float> logits) {
-  return Avx512::scan(logits);
+[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]] void scan_avx512(
+    std::span<const float> logits, float* block_max) {
+  Avx512::scan(logits, block_max);
 }
 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]] void column_max_avx512(
     std::span<const float> logits, float* columns) {
@@ -60,9 +61,9 @@ using Avx512 = BlockBodies<Floats16, Words16>;
     std::span<const float> logits, float max, float temperature, Weighed& out) {
   Avx512::weigh(logits, max, temperature, out);
 }
-[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]] uint64_t sum_avx512(
-    std::span<const float> logits, float max, float temperature, float top) {
-  return Avx512::sum(logits, max, temperature, top);
+[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]] uint64_t sum_avx512(const Maxima& row,
+                                                                          float temperature) {
+  return Avx512::sum(row, temperature);
 }
 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]] void hash_avx512(DrawKey key, uint32_t first,
                                                                        Hashed& out) {

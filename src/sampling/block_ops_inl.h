@@ -51,16 +51,16 @@ struct BlockBodies {
     float copy[kBlock];
   };
 
-  [[gnu::always_inline]] static inline BlockScan scan(std::span<const float> logits) {
+  /// The greatest of [begin, end), kStep or a multiple of it; +inf where one is NaN or +inf.
+  [[gnu::always_inline]] static inline float greatest(const float* begin, const float* end) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
-    const Padded block(logits);
     F best[kSide];
     U magnitude[kSide];  // bits without the sign: a NaN's are greater than those of infinity
     for (std::size_t v = 0; v < kSide; ++v) {
       best[v] = F{} - kInfinity;
       magnitude[v] = U{};
     }
-    for (const float* p = block.begin; p < block.end; p += kSide * kLanes) {
+    for (const float* p = begin; p < end; p += kSide * kLanes) {
       for (std::size_t v = 0; v < kSide; ++v) {
         const F x = load(p + v * kLanes);
         const U bits = __builtin_bit_cast(U, x) << 1;
@@ -73,8 +73,18 @@ struct BlockBodies {
       magnitude[0] = magnitude[v] > magnitude[0] ? magnitude[v] : magnitude[0];
     }
     best[0] = magnitude[0] > std::bit_cast<uint32_t>(kInfinity) << 1 ? F{} + kInfinity : best[0];
-    const float max = largest(best[0]);
-    return {max, max == kInfinity};
+    return largest(best[0]);
+  }
+
+  [[gnu::always_inline]] static inline void scan(std::span<const float> logits, float* block_max) {
+    const std::size_t whole = logits.size() / kBlock;
+    const float* values = logits.data();
+    for (std::size_t b = 0; b < whole; ++b, values += kBlock) {
+      block_max[b] = greatest(values, values + kBlock);
+    }
+    if (whole * kBlock == logits.size()) return;
+    const Padded rest(logits.subspan(whole * kBlock));
+    block_max[whole] = greatest(rest.begin, rest.end);
   }
 
   [[gnu::always_inline]] static inline void column_max(std::span<const float> logits,
@@ -97,15 +107,14 @@ struct BlockBodies {
   /// the steps of one wait for each other. A block's sums fit: high <= 256 * 2^20, |low| <= 256 *
   /// 2^22.
   template <bool kScaled, bool kSmall>
-  [[gnu::always_inline]] static inline uint64_t sum_as(std::span<const float> logits, float max,
-                                                       float temperature) {
+  [[gnu::always_inline]] static inline uint64_t sum_as(const float* begin, const float* end,
+                                                       float max, float temperature) {
     constexpr float kHighRound = 0x1.8p3F;   // ulp 2^-20
     constexpr float kLowRound = 0x1.8p-17F;  // ulp 2^-40
-    const Padded block(logits);
     const F floor = F{} + kExpFloor;
     U high{};
     U low{};
-    for (const float* at = block.begin; at < block.end; at += kSide * kLanes) {
+    for (const float* at = begin; at < end; at += kSide * kLanes) {
       F x[kSide], shifted[kSide], n[kSide], p[kSide];
       for (std::size_t v = 0; v < kSide; ++v) x[v] = load(at + v * kLanes) - max;
       if constexpr (kScaled) {
@@ -141,22 +150,40 @@ struct BlockBodies {
       highs += high[j];
       lows += low[j];
     }
-    const auto values = static_cast<uint32_t>(block.end - block.begin);
+    const auto values = static_cast<uint32_t>(end - begin);
     if constexpr (!kSmall) highs -= values * std::bit_cast<uint32_t>(kHighRound);
     lows -= values * std::bit_cast<uint32_t>(kLowRound);
     return (static_cast<uint64_t>(highs) << 20) +
            static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(lows)));
   }
 
-  [[gnu::always_inline]] static inline uint64_t sum(std::span<const float> logits, float max,
-                                                    float temperature, float top) {
+  template <bool kScaled>
+  [[gnu::always_inline]] static inline uint64_t sum_block(const float* begin, const float* end,
+                                                          float block_max, float max,
+                                                          float temperature) {
+    const float top = kScaled ? (block_max - max) / temperature : block_max - max;
+    if (top < kWeightFloor) return 0;
     // exp(-12.5) < 2^-18, so that the sum with kLowRound keeps its ulp.
-    const bool small = (top - max) / temperature < -12.5F;
-    if (temperature == 1) {
-      return small ? sum_as<false, true>(logits, max, 1) : sum_as<false, false>(logits, max, 1);
+    return top < -12.5F ? sum_as<kScaled, true>(begin, end, max, temperature)
+                        : sum_as<kScaled, false>(begin, end, max, temperature);
+  }
+
+  template <bool kScaled>
+  [[gnu::always_inline]] static inline uint64_t sum_row(const Maxima& row, float temperature) {
+    const std::size_t whole = row.logits.size() / kBlock;
+    const float* values = row.logits.data();
+    uint64_t total = 0;
+    for (std::size_t b = 0; b < whole; ++b, values += kBlock) {
+      total += sum_block<kScaled>(values, values + kBlock, row.block_max[b], row.max, temperature);
     }
-    return small ? sum_as<true, true>(logits, max, temperature)
-                 : sum_as<true, false>(logits, max, temperature);
+    if (whole * kBlock == row.logits.size()) return total;
+    const Padded rest(row.logits.subspan(whole * kBlock));
+    return total +
+           sum_block<kScaled>(rest.begin, rest.end, row.block_max[whole], row.max, temperature);
+  }
+
+  [[gnu::always_inline]] static inline uint64_t sum(const Maxima& row, float temperature) {
+    return temperature == 1 ? sum_row<false>(row, 1) : sum_row<true>(row, temperature);
   }
 
   [[gnu::always_inline]] static inline void weigh(std::span<const float> logits, float max,

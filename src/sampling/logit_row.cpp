@@ -24,13 +24,13 @@ constexpr float kNone = -std::numeric_limits<float>::infinity();
 // A superset of the k first ids that is not much larger: the k-th best maximum of disjoint groups
 // of ids bounds the k-th best logit from below.
 std::vector<Candidate> gather_best(const LogitRow& row, std::size_t k) {
-  constexpr std::size_t kGroup = 32;
   std::vector<float> maxima;
   if (k < row.blocks()) {
     for (std::size_t b = 0; b < row.blocks(); ++b) maxima.push_back(row.block_max(b));
-  } else if (k < row.size() / kGroup) {
-    for (std::size_t i = 0; i + kGroup <= row.size(); i += kGroup) {
-      maxima.push_back(block_ops().scan(row.logits().subspan(i, kGroup)).max);
+  } else if (k < row.blocks() * kColumns) {
+    maxima.resize(row.blocks() * kColumns);
+    for (std::size_t b = 0; b < row.blocks(); ++b) {
+      block_ops().column_max(row.block(b), &maxima[b * kColumns]);
     }
   }
   float floor = std::numeric_limits<float>::lowest();
@@ -46,14 +46,9 @@ std::vector<Candidate> gather_best(const LogitRow& row, std::size_t k) {
 
 LogitRow::LogitRow(std::span<const float> logits, int64_t position)
     : logits_(logits), block_max_((logits.size() + kBlock - 1) / kBlock) {
-  bool bad = false;
-  for (std::size_t b = 0; b < blocks(); ++b) {
-    const BlockScan result = block_ops().scan(block(b));
-    block_max_[b] = result.max;
-    max_ = std::max(max_, result.max);
-    bad |= result.bad;
-  }
-  if (bad) refuse(position, "NaN or +infinity");
+  block_ops().scan(logits, block_max_.data());
+  for (const float max : block_max_) max_ = std::max(max_, max);
+  if (max_ == std::numeric_limits<float>::infinity()) refuse(position, "NaN or +infinity");
   if (max_ == kNone) refuse(position, "no token that may be drawn");
 }
 

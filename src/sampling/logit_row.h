@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "paceline/sampling.h"
+#include "sampling/block_ops.h"
 
 namespace paceline::sampling {
 
@@ -27,6 +28,7 @@ class LogitRow {
   std::pair<std::size_t, std::size_t> block_range(std::size_t block) const;
   std::span<const float> block(std::size_t index) const;
   float max() const { return max_; }
+  Maxima maxima() const { return {logits_, block_max_.data(), max_}; }
   /// Lowest id that has the greatest logit.
   TokenId argmax() const;
 

@@ -93,6 +93,12 @@ int wrong_draws(std::size_t n, uint64_t r, uint64_t draws) {
   return wrong;
 }
 
+std::vector<float> block_max(const BlockOps& ops, const std::vector<float>& values) {
+  std::vector<float> best((values.size() + kBlock - 1) / kBlock);
+  ops.scan(values, best.data());
+  return best;
+}
+
 std::vector<float> column_max(const BlockOps& ops, const std::vector<float>& values) {
   std::vector<float> best(kColumns);
   ops.column_max(values, best.data());
@@ -112,9 +118,9 @@ void check_weights(const BlockOps& plain, const BlockOps& wide, const std::vecto
     CHECK(one->bucket[j] == two->bucket[j]);
     sum += one->weight[j];
   }
-  const float top = *std::max_element(values.begin(), values.end());
-  CHECK(plain.sum(values, 60, t, top) == sum);
-  CHECK(wide.sum(values, 60, t, top) == sum);
+  const std::vector<float> best = block_max(plain, values);
+  CHECK(plain.sum({values, best.data(), 60}, t) == sum);
+  CHECK(wide.sum({values, best.data(), 60}, t) == sum);
 }
 
 void check_hashes(const BlockOps& plain, const BlockOps& wide, DrawKey key, uint32_t first) {
@@ -275,13 +281,14 @@ TEST_CASE("every instruction set gives the same blocks") {
     for (uint64_t seed = 0; seed < 50; ++seed) {
       std::vector<float> values = random_row(1 + seed * 255 / 49, seed, false, 12);
       values[0] = -kInf;
-      CHECK(wide->scan(values).max == plain.scan(values).max);
+      CHECK(block_max(*wide, values) == block_max(plain, values));
+      CHECK(block_max(plain, values)[0] == *std::max_element(values.begin(), values.end()));
       CHECK(column_max(*wide, values) == column_max(plain, values));
       for (const float t : {0.3F, 1.0F, 7.0F}) check_weights(plain, *wide, values, t);
       check_hashes(plain, *wide, draw_key(seed, 3), static_cast<uint32_t>(seed * 256));
       values.back() = NAN;
-      CHECK(plain.scan(values).bad);
-      CHECK(wide->scan(values).bad);
+      CHECK(block_max(plain, values)[0] == kInf);
+      CHECK(block_max(*wide, values)[0] == kInf);
     }
   }
 }
@@ -293,12 +300,15 @@ TEST_CASE("sums of weights round every weight like weight_fixed") {
   for (const BlockOps* ops : {&generic_block_ops(), avx2_block_ops(), avx512_block_ops()}) {
     if (ops == nullptr) continue;
     int wrong = 0;
+    uint64_t sum = 0;
     for (const float& x : values) {
-      if (ops->sum({&x, 1}, 0, 1, x) != weight_fixed(x)) ++wrong;
+      if (ops->sum({{&x, 1}, &x, 0}, 1) != weight_fixed(x)) ++wrong;
+      sum += weight_fixed(x);
     }
     CHECK(wrong == 0);
+    CHECK(ops->sum({values, block_max(*ops, values).data(), 0}, 1) == sum);
     const std::vector<float> most(kBlock, 3.0F);
-    CHECK(ops->sum(most, 3, 0.1F, 3) == kBlock << 40);
-    CHECK(ops->sum({}, 3, 0.1F, -kInf) == 0);
+    CHECK(ops->sum({most, most.data(), 3}, 0.1F) == kBlock << 40);
+    CHECK(ops->sum({{}, nullptr, 3}, 0.1F) == 0);
   }
 }

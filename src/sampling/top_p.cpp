@@ -154,12 +154,7 @@ Cut cut_row(const LogitRow& row, uint64_t target, const Weigher& by) {
 }  // namespace
 
 uint64_t total_weight(const LogitRow& row, float temperature) {
-  uint64_t total = 0;
-  for (std::size_t b = 0; b < row.blocks(); ++b) {
-    if (bucket_of((row.block_max(b) - row.max()) / temperature) > kDeepest) continue;
-    total += block_ops().sum(row.block(b), row.max(), temperature, row.block_max(b));
-  }
-  return total;
+  return block_ops().sum(row.maxima(), temperature);
 }
 
 Cut top_p_cut(const LogitRow& row, float p, float temperature, const Cut& within) {
