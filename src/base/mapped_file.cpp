@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <string>
 
@@ -51,8 +53,15 @@ MappedFile::~MappedFile() {
   if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
-void MappedFile::drop_resident() const {
-  if (data_ != nullptr) ::madvise(const_cast<std::byte*>(data_), size_, MADV_DONTNEED);
+void MappedFile::drop_resident() const { drop_resident(bytes()); }
+
+void MappedFile::drop_resident(std::span<const std::byte> bytes) const {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto start = reinterpret_cast<std::uintptr_t>(data_);
+  const auto at = reinterpret_cast<std::uintptr_t>(bytes.data());
+  const std::uintptr_t begin = std::max(start, at) / page * page;
+  const std::uintptr_t end = std::min(start + size_, at + bytes.size());
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 }  // namespace paceline::base

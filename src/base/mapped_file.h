@@ -17,8 +17,10 @@ class MappedFile {
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
   const std::filesystem::path& path() const { return path_; }
-  /// Gives the resident pages back to the system; they are read again on the next access.
+  /// Gives resident pages back to the system: of the whole file, or of the part of `bytes` that
+  /// lies in it. They are read again on the next access.
   void drop_resident() const;
+  void drop_resident(std::span<const std::byte> bytes) const;
 
  private:
   std::filesystem::path path_;

@@ -1,5 +1,9 @@
 #include "base/memory.h"
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 #include <fstream>
 #include <string>
 
@@ -15,6 +19,12 @@ std::optional<int64_t> available_memory() {
     if (key == "MemAvailable:") return kilobytes * 1024;
   }
   return std::nullopt;
+}
+
+void trim_heap() {
+#if defined(__GLIBC__)
+  malloc_trim(0);
+#endif
 }
 
 }  // namespace paceline::base

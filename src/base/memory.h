@@ -9,4 +9,7 @@ namespace paceline::base {
 /// where it does not say.
 std::optional<int64_t> available_memory();
 
+/// Gives free heap memory back to the system, where the C library can.
+void trim_heap();
+
 }  // namespace paceline::base

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "array/runtime.h"
+#include "base/memory.h"
 #include "engine/engine_impl.h"
 #include "formats/checkpoint.h"
 
@@ -85,6 +86,7 @@ std::unique_ptr<Engine> load_engine(const std::filesystem::path& model, const Lo
   impl->head_size = facts.vocab_size;
   impl->info.context = facts.context;
   impl->info.has_chat_template = impl->text.chat_template != nullptr;
+  base::trim_heap();  // what building the tokenizer has freed
   impl->info.load_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   return Engine::Impl::make(std::move(impl));
 }

@@ -117,12 +117,21 @@ const blocks::StoredTensor& Weights::stored(const std::string& name) const {
 }
 
 void Weights::advance(const blocks::StoredTensor& tensor) {
+  drop(tensor.data);  // the packed copy serves from here on
+  if (tensor.groups) {
+    drop(tensor.groups->scales);
+    drop(tensor.groups->biases);
+  }
   bytes_done_ += static_cast<int64_t>(tensor.data.size());
   parameters_ += tensor.values();
   if (progress_)
     progress_(bytes_total_ > 0
                   ? static_cast<double>(bytes_done_) / static_cast<double>(bytes_total_)
                   : 1);
+}
+
+void Weights::drop(std::span<const std::byte> bytes) const {
+  for (const auto& file : checkpoint_.files) file->drop_resident(bytes);
 }
 
 kernels::LinearWeight Weights::matrix(const std::string& name, std::span<const int32_t> row_order) {

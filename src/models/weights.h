@@ -61,6 +61,7 @@ class Weights {
  private:
   const blocks::StoredTensor& stored(const std::string& name) const;
   void advance(const blocks::StoredTensor& tensor);
+  void drop(std::span<const std::byte> bytes) const;
 
   const formats::Checkpoint& checkpoint_;
   kernels::Context context_;
