@@ -4,7 +4,8 @@
 #   scripts/peers.sh [folder]     default: ${PACELINE_PEERS:-~/.cache/paceline/peers}
 # Result: <folder>/llama.cpp/build/bin  the tools and libraries as upstream builds them
 #         <folder>/llama.exact/bin      the libraries with GELU computed in float instead of by an f16 table (oracle for Gemma)
-# Needs pip, cmake, ninja, g++. About 7 + 1 minutes on two cores. Running it again does nothing that is already done.
+#         <folder>/llama.avx2/build/bin llama-bench and llama-batched-bench for CPUs without AVX-512 (peer of --isa avx2)
+# Needs pip, cmake, ninja, g++. About 7 + 1 + 5 minutes on two cores. Running it again does nothing that is already done.
 set -euo pipefail
 
 dest=${1:-${PACELINE_PEERS:-$HOME/.cache/paceline/peers}}
@@ -38,3 +39,8 @@ if [ ! -e llama.exact/bin/libggml-cpu.so ]; then
     cp -a llama.exact/build/bin/libggml-cpu.so* llama.exact/bin/
     rm -rf llama.exact/source llama.exact/build
 fi
+
+# No AVX-512 anywhere; what an AVX2 CPU has stays on.
+cmake -S llama.cpp -B llama.avx2/build "${options[@]}" -DGGML_NATIVE=OFF -DGGML_AVX=ON -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON \
+    -DGGML_BMI2=ON -DGGML_AVX512=OFF > llama.avx2.configure.log
+nice -n 19 ninja -C llama.avx2/build -j "$jobs" llama-bench llama-batched-bench
