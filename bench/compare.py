@@ -118,7 +118,7 @@ def decode_stolen(paceline, file):
     rates = []
     with spinner():
         for threads in (paceline.options.threads, 1):
-            words = ("--measure", "generate", "--prompt", 16, "--generate", 32, "--repeat", 1)
+            words = ("--measure", "answer", "--prompt", 16, "--generate", 32, "--repeat", 1)
             rates.append(paceline.bench(file, *words, threads=threads)["decode_tok_s"]["median"])
     return rates
 

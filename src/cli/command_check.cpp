@@ -48,8 +48,8 @@ InspectCommand checked(InspectCommand command) { return with_model(std::move(com
 BenchCommand checked(BenchCommand command) {
   const int64_t rows = std::max(command.rows, 1);
   const int64_t new_tokens = std::max(command.new_tokens, 1);
-  if (command.asks_for_step() && command.measure == BenchCommand::Measure::generate) {
-    throw UsageError("[--measure] found generate and a step, expected only one");
+  if (command.asks_for_step() && command.measure == BenchCommand::Measure::answer) {
+    throw UsageError("[--measure] found answer and a step, expected only one");
   }
   if (rows * new_tokens > kStepTokensMax) {
     throw UsageError(fmt::format("[--new] found {} tokens in {} rows, expected at most {} in all",

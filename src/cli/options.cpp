@@ -252,13 +252,13 @@ class Parser {
   }
 
   void define_bench_steps(CLI::App& app) {
-    add_choice(app, "--measure", {"all", "generate", "steps"},
-               with_default("generate: whole requests; steps: forwards alone", "all"),
+    add_choice(app, "--measure", {"all", "answer", "steps"},
+               with_default("answer: whole requests; steps: forwards alone", "all"),
                [this](const std::string& word) {
                  using Measure = BenchCommand::Measure;
-                 bench_.measure = word == "all"        ? Measure::all
-                                  : word == "generate" ? Measure::generate
-                                                       : Measure::steps;
+                 bench_.measure = word == "all"      ? Measure::all
+                                  : word == "answer" ? Measure::answer
+                                                     : Measure::steps;
                });
     add_number(app, "--rows", bench_.rows, {1, kStepRowsMax},
                with_default("one step instead of the table: its sequences", "table"));

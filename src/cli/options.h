@@ -70,7 +70,7 @@ struct TokenizeCommand {
 };
 
 struct BenchCommand {
-  enum class Measure { all, generate, steps };
+  enum class Measure { all, answer, steps };
 
   ModelFlags model;
   LoadFlags load;

@@ -49,7 +49,7 @@ Result measure_all(Engine& engine, const BenchCommand& command, const Console& c
   if (command.measure != Measure::steps) {
     result.generate = measure_generate(engine, command, console, interrupt, bandwidth);
   }
-  if (command.measure != Measure::generate) {
+  if (command.measure != Measure::answer) {
     result.steps = measure_step_lines(engine, command, {console, interrupt, bandwidth});
   }
   result.bandwidth = bandwidth.all_threads();

@@ -26,6 +26,7 @@ class RoundProgress {
   BenchCallback callback();
 
  private:
+  void show(const std::string& text) const;
   bool follow(const BenchProgress& progress);
 
   Parts parts_;
