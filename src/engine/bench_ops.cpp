@@ -50,7 +50,7 @@ mx::array floats(const mx::Shape& shape) {
   for (const int n : shape) count *= static_cast<std::size_t>(n);
   std::vector<float> values(count);
   for (float& value : values) value = random.in_unit();
-  return {values.data(), shape, mx::float32};
+  return mx::array(values.data(), shape, mx::float32);
 }
 
 /// A format of weights.

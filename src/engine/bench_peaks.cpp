@@ -90,7 +90,9 @@ __attribute__((target("avx512f,avx512vnni"))) float avx512_int8(int64_t rounds) 
     for (__m512i& sum : sums) sum = _mm512_dpbusd_epi32(sum, bytes, bytes);
   }
   for (const __m512i& sum : sums) bytes = _mm512_add_epi32(bytes, sum);
-  return static_cast<float>(_mm_cvtsi128_si32(_mm512_castsi512_si128(bytes)));
+  alignas(64) int32_t lanes[16];
+  _mm512_store_si512(lanes, bytes);
+  return static_cast<float>(lanes[0]);
 }
 
 Peak f32_peak(kernels::Isa isa) {
