@@ -207,6 +207,6 @@ TEST_CASE("worker runs a call between requests and passes on what it throws") {
   });
   CHECK(forwards == 5);
   CHECK(record.last().reason == FinishReason::length);
-  CHECK_THROWS_WITH_AS(
-      worker->call([](Executor&) { throw Error(ErrorCode::internal, "[x] y"); }), "[x] y", Error);
+  CHECK_THROWS_WITH_AS(worker->call([](Executor&) { throw Error(ErrorCode::internal, "[x] y"); }),
+                       "[x] y", Error);
 }
