@@ -3,17 +3,16 @@
 #include <mlx/ops.h>
 #include <mlx/transforms.h>
 
-#include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <utility>
 
 #include "blocks/stored_tensor.h"
+#include "engine/bench_attend.h"
+#include "engine/bench_data.h"
 #include "kernels/linear.h"
 #include "kernels/norm.h"
 #include "sampling/row_sampler.h"
-#include "state/store.h"
 
 namespace paceline::engine {
 namespace {
@@ -21,37 +20,6 @@ namespace {
 namespace mx = mlx::core;
 using blocks::Encoding;
 using kernels::LinearWeight;
-
-/// A small fixed generator: the same bytes in every run.
-class Random {
- public:
-  explicit Random(uint32_t seed) : state_(seed) {}
-  uint32_t next() {
-    state_ = state_ * 1664525 + 1013904223;
-    return state_ >> 8;
-  }
-  float in_unit() { return static_cast<float>(next() % 2001) / 1000.0F - 1; }
-
- private:
-  uint32_t state_;
-};
-
-/// Bytes that are a finite, normal number in every float format: 2^-95 to 1.
-std::vector<std::byte> scale_bytes(std::size_t count) {
-  Random random(7);
-  std::vector<std::byte> bytes(count);
-  for (std::byte& b : bytes) b = static_cast<std::byte>(0x20 + random.next() % 0x1b);
-  return bytes;
-}
-
-mx::array floats(const mx::Shape& shape) {
-  Random random(11);
-  std::size_t count = 1;
-  for (const int n : shape) count *= static_cast<std::size_t>(n);
-  std::vector<float> values(count);
-  for (float& value : values) value = random.in_unit();
-  return mx::array(values.data(), shape, mx::float32);
-}
 
 /// A format of weights.
 struct Format {
@@ -133,7 +101,7 @@ struct Product {
   Operation linear(int32_t rows) const {
     Operation operation = line("linear", rows, 1);
     operation.calls = static_cast<int32_t>(copies.size());
-    operation.run = [product = *this, x = floats({rows, static_cast<int>(inputs())})] {
+    operation.run = [product = *this, x = bench_floats({rows, static_cast<int>(inputs())})] {
       std::vector<mx::array> y;
       for (const LinearWeight& weight : product.copies)
         y.push_back(kernels::linear(product.ctx, x, weight));
@@ -145,7 +113,7 @@ struct Product {
   Operation gated(int32_t rows) const {
     Operation operation = line("gated", rows, 2);
     operation.calls = static_cast<int32_t>((copies.size() + 1) / 2);
-    operation.run = [product = *this, x = floats({rows, static_cast<int>(inputs())})] {
+    operation.run = [product = *this, x = bench_floats({rows, static_cast<int>(inputs())})] {
       const std::vector<LinearWeight>& copies = product.copies;
       std::vector<mx::array> y;
       for (std::size_t i = 0; i < copies.size(); i += 2) {
@@ -158,92 +126,6 @@ struct Product {
   }
 };
 
-constexpr int64_t kLayersMax = 64;
-
-struct AttendShape {
-  int32_t sequences, tokens, context;  // `context` tokens before the new ones
-  int32_t heads, kv_heads, dim;
-};
-
-/// Layers of one shape whose histories hold the context.
-class Histories {
- public:
-  Histories(const kernels::Context& ctx, const AttendShape& shape, int64_t cold_bytes)
-      : shape_(shape),
-        store_(spec_of(shape, cold_bytes), {.encoding = kernels::KvEncoding::bf16}, ctx),
-        q_(floats({shape.sequences * shape.tokens, shape.heads, shape.dim})),
-        kv_(floats({shape.sequences * shape.tokens, shape.kv_heads, shape.dim})) {
-    for (int32_t i = 0; i < shape.sequences; ++i) sequences_.push_back(store_.new_sequence());
-    if (shape.context > 0) {
-      const state::Batch batch = batch_of(shape.context);
-      const mx::array kv = floats({shape.sequences * shape.context, shape.kv_heads, shape.dim});
-      store_.reserve(batch);
-      for (int32_t layer = 0; layer < layers(); ++layer) store_.update(layer, batch, kv, kv);
-      mx::eval(store_.take_effects());
-      store_.commit(batch, std::vector<int32_t>(sequences_.size(), shape.context));
-    }
-  }
-
-  int32_t layers() const { return static_cast<int32_t>(store_.spec().size()); }
-
-  /// Writes the new tokens and attends, in every layer.
-  void attend() {
-    const state::Batch batch = batch_of(shape_.tokens);
-    store_.reserve(batch);
-    kernels::AttendSpec spec;
-    spec.scale = 0.1F;
-    std::vector<mx::array> outputs;
-    for (int32_t layer = 0; layer < layers(); ++layer)
-      outputs.push_back(store_.update(layer, batch, kv_, kv_)->attend(batch, q_, spec));
-    const std::vector<mx::array> effects = store_.take_effects();
-    outputs.insert(outputs.end(), effects.begin(), effects.end());
-    mx::eval(outputs);
-  }
-
- private:
-  static state::StateSpec spec_of(const AttendShape& shape, int64_t cold_bytes) {
-    const int64_t layer =
-        int64_t{4} * shape.sequences * (shape.context + shape.tokens) * shape.kv_heads * shape.dim;
-    const int64_t layers = std::clamp<int64_t>(cold_bytes / layer, 1, kLayersMax);
-    return state::StateSpec(static_cast<std::size_t>(layers), {.kind = state::LayerKind::full,
-                                                               .kv_heads = shape.kv_heads,
-                                                               .key_dim = shape.dim,
-                                                               .value_dim = shape.dim});
-  }
-
-  state::Batch batch_of(int32_t tokens) const {
-    std::vector<state::BatchRow> rows;
-    for (const auto& sequence : sequences_) {
-      rows.push_back({.sequence = sequence.get(),
-                      .tokens = std::vector<int32_t>(static_cast<std::size_t>(tokens), 0),
-                      .wanted = {}});
-    }
-    return state::Batch(std::move(rows));
-  }
-
-  AttendShape shape_;
-  state::StateStore store_;
-  mx::array q_;
-  mx::array kv_;
-  std::vector<std::unique_ptr<state::Sequence>> sequences_;
-};
-
-Operation attend(const kernels::Context& ctx, const AttendShape& shape, int64_t cold_bytes) {
-  auto histories = std::make_shared<Histories>(ctx, shape, cold_bytes);  // std::function copies
-  const double tokens = static_cast<double>(shape.sequences) * shape.tokens;
-  const double keys = shape.context + (shape.tokens + 1) / 2.0;  // that a query sees on average
-  const double held = static_cast<double>(shape.sequences) * (shape.context + shape.tokens);
-  return {.name = "attend",
-          .shape = std::to_string(shape.sequences) + " x " + std::to_string(shape.tokens) + " at " +
-                   std::to_string(shape.context) + ", " + std::to_string(shape.heads) + "/" +
-                   std::to_string(shape.kv_heads) + " x " + std::to_string(shape.dim),
-          .rows = static_cast<int32_t>(tokens),
-          .bytes = 4 * held * shape.kv_heads * shape.dim + 8 * tokens * shape.heads * shape.dim,
-          .operations = 4 * tokens * keys * shape.heads * shape.dim,
-          .calls = histories->layers(),
-          .run = [histories] { histories->attend(); }};
-}
-
 Operation rms_norm(const kernels::Context& ctx, int32_t rows, int64_t width) {
   constexpr int32_t kCalls = 64;
   const auto size = static_cast<int>(width);
@@ -253,7 +135,7 @@ Operation rms_norm(const kernels::Context& ctx, int32_t rows, int64_t width) {
           .bytes = 8.0 * rows * size,
           .operations = 4.0 * rows * size,
           .calls = kCalls,
-          .run = [ctx, x = floats({rows, size}), weight = floats({size})] {
+          .run = [ctx, x = bench_floats({rows, size}), weight = bench_floats({size})] {
             std::vector<mx::array> y;
             for (int32_t i = 0; i < kCalls; ++i)
               y.push_back(kernels::rms_norm(ctx, x, weight, 1e-6F));
@@ -262,7 +144,7 @@ Operation rms_norm(const kernels::Context& ctx, int32_t rows, int64_t width) {
 }
 
 Operation draw(const std::string& name, int32_t vocab, float top_p, int32_t logprobs) {
-  Random random(5);
+  BenchRandom random(5);
   std::vector<float> logits(static_cast<std::size_t>(vocab));
   for (float& logit : logits) logit = 5 * (random.in_unit() + random.in_unit());
   SamplingOptions options;
@@ -295,7 +177,7 @@ std::vector<Operation> make_operations(const kernels::Context& ctx, const Operat
                                    {8, 1, 127, 12, 2, 128},
                                    {1, 512, 0, 12, 2, 128},
                                    {1, 1, context - 1, 9, 3, 64}}) {
-    list.push_back(attend(ctx, shape, sizes.cold_bytes));
+    list.push_back(attend_operation(ctx, shape, sizes.cold_bytes));
   }
   for (const int32_t rows : {1, 8, 512}) list.push_back(rms_norm(ctx, rows, sizes.inputs));
   list.push_back(draw("draw", sizes.vocab, 1.0F, -1));
