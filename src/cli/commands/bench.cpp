@@ -29,7 +29,7 @@ struct Result {
 std::vector<StepLine> measure_step_lines(Engine& engine, const BenchCommand& command,
                                          const RoundProgress::Parts& parts) {
   StepPlan plan = step_plan(command, engine.info().context);
-  RoundProgress progress(parts, "filling contexts", plan.rounds);
+  RoundProgress progress(parts, "preparing", plan.rounds);
   plan.on_progress = progress.callback();
   try {
     return step_lines(measure_steps(engine, plan), engine.info().step_bytes);

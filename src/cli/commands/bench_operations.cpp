@@ -94,7 +94,7 @@ int bench_operations(const BenchCommand& command, const Console& console) {
   Bandwidth bandwidth(command.load.threads > 0 ? command.load.threads : cores);
   OperationReport report;
   try {
-    RoundProgress progress({console, interrupt, bandwidth}, "packing", command.repeat);
+    RoundProgress progress({console, interrupt, bandwidth}, "preparing", command.repeat);
     report = measure_operations({.threads = command.load.threads,
                                  .isa = command.load.isa,
                                  .rounds = command.repeat,
