@@ -5,7 +5,8 @@
 
 MODEL is a name of the catalogue whose file is cached, or a path; without one: every cached model. Each round runs
 `paceline bench`, `llama-bench` and `llama-batched-bench` in turn; the table has medians over the rounds. With --isa avx2
-the peer is the build without AVX-512 (scripts/peers.sh). --stolen also measures decoding while another process spins on
+the peer is the build without AVX-512 (scripts/peers.sh). Of several new tokens of one sequence Paceline computes all
+logits, as a verify step needs them, llama-bench the last ones only. --stolen also measures decoding while another process spins on
 the last core. Build first: scripts/build.sh release paceline; scripts/peers.sh DIR.
 """
 
@@ -79,8 +80,10 @@ class Llama:
         self.threads = options.threads
 
     def bench(self, file, *words):
-        found = json.loads(output_of([self.bin / "llama-bench", "-m", file, "-t", self.threads, "-r", 1, "-o", "json", *words]))
-        return {(test["n_prompt"], test["n_gen"]): test["avg_ts"] for test in found}
+        """{(prompt tokens, generated tokens): tok/s}, medians of the repetitions."""
+        command = [self.bin / "llama-bench", "-m", file, "-t", self.threads, "-o", "json", *words]
+        tests = json.loads(output_of(command))
+        return {(test["n_prompt"], test["n_gen"]): statistics.median(test["samples_ts"]) for test in tests}
 
     def batched(self, file):
         words = ["-c", 2048, "-b", 2048, "-npp", 128, "-ntg", 16, "-npl", 8, "--output-format", "jsonl"]
@@ -89,8 +92,8 @@ class Llama:
         return lines[-1]["speed_tg"]
 
     def measure(self, file):
-        whole = self.bench(file, "-p", 512, "-n", 64)
-        verify = self.bench(file, "-p", "4,8", "-n", 0, "-d", 512)
+        whole = self.bench(file, "-r", 1, "-p", 512, "-n", 64)
+        verify = self.bench(file, "-r", 5, "-p", "4,8", "-n", 0, "-d", 512)
         return {
             "decode": whole[(0, 64)],
             "prefill": whole[(512, 0)],
