@@ -76,7 +76,7 @@ class Paceline:
 
 class Llama:
     def __init__(self, options):
-        self.bin = options.peers / ("llama.avx2" if options.isa == "avx2" else "llama.cpp") / "build" / "bin"
+        self.bin = options.peers / ("llama.avx2/bin" if options.isa == "avx2" else "llama.cpp/build/bin")
         self.threads = options.threads
 
     def bench(self, file, *words):

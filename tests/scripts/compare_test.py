@@ -56,7 +56,7 @@ def program(path, output):
 
 
 def compare(folder, *words):
-    peers = folder / "peers" / "llama.avx2" / "build" / "bin"
+    peers = folder / "peers" / "llama.avx2" / "bin"
     program(peers / "llama-bench", json.dumps(LLAMA_BENCH))
     program(peers / "llama-batched-bench", "a line of the log\n" + json.dumps(BATCHED))
     paceline = program(folder / "paceline", json.dumps(PACELINE))
@@ -89,7 +89,7 @@ class Compare(unittest.TestCase):
 
     def test_a_program_that_fails_is_named(self):
         compare(self.folder, "--rounds", "1")
-        broken = self.folder / "peers" / "llama.avx2" / "build" / "bin" / "llama-bench"
+        broken = self.folder / "peers" / "llama.avx2" / "bin" / "llama-bench"
         broken.write_text("#!/bin/sh\necho no model >&2\nexit 3\n", encoding="utf-8")
         words = ["--paceline", self.folder / "paceline", "--peers", self.folder / "peers", "--isa", "avx2"]
         command = [sys.executable, "-B", SCRIPT, self.folder / "m.gguf", *words]
