@@ -192,7 +192,8 @@ def report(results, options):
         "",
         f"{facts['cpu']}, {facts['instruction_set']}, {facts['threads']} threads, numerics {facts['numerics']}. "
         f"llama.cpp 0c1e57098 (`scripts/peers.sh`), {peer}. Medians of {options.rounds} interleaved rounds of "
-        f"`bench/compare.py {' '.join(options.words)}`.",
+        f"`bench/compare.py {' '.join(options.words)}`. Load of the machine before: {options.load_before:.1f} of "
+        f"{os.cpu_count()} cores (above 0.5 others disturb the figures).",
         "",
         "| model | what | Paceline | llama.cpp | ratio |",
         "|---|---|---|---|---|",
@@ -224,6 +225,7 @@ def main():
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     options.words = sys.argv[1:]
+    options.load_before = os.getloadavg()[0]
     results = {name: measure_model(file, options) for name, file in chosen_models(options.models).items()}
     text = report(results, options)
     if options.output:

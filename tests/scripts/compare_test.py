@@ -84,6 +84,7 @@ class Compare(unittest.TestCase):
             "| 100 MB | 24.0 of 30.0 GB/s (80 %) | 20.0 GB/s | 1.20 | 2.00 | 1.50 | 1.00x |",
             "some CPU, avx2, 2 threads, numerics fast",
             "built without AVX-512",
+            "Load of the machine before: ",
         ):
             self.assertIn(line, result.stdout)
 
