@@ -4,13 +4,15 @@
 #   scripts/peers.sh [folder]     default: ${PACELINE_PEERS:-~/.cache/paceline/peers}
 # Result: <folder>/llama.cpp/build/bin  the tools and libraries as upstream builds them
 #         <folder>/llama.exact/bin      the libraries with GELU computed in float instead of by an f16 table (oracle for Gemma)
-# Needs pip, cmake, ninja, g++. About 7 + 1 minutes on two cores. Running it again does nothing that is already done.
+#         <folder>/llama.avx2/bin       llama-bench and llama-batched-bench as on a CPU without AVX-512 (peer of --isa avx2)
+# Needs pip, cmake, ninja, g++. About 7 + 1 + 1 minutes on two cores. Running it again does nothing that is already done.
 set -euo pipefail
 
 dest=${1:-${PACELINE_PEERS:-$HOME/.cache/paceline/peers}}
 jobs=${JOBS:-2}
 version=0.3.36
-tools=(llama-server llama-bench llama-batched-bench llama-perplexity llama-quantize llama-tokenize llama-completion)
+benches=(llama-bench llama-batched-bench)
+tools=(llama-server llama-perplexity llama-quantize llama-tokenize llama-completion)
 options=(-G Ninja -DCMAKE_BUILD_TYPE=Release -DGGML_NATIVE=ON -DLLAMA_CURL=OFF -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_UI=OFF
          -DCMAKE_BUILD_RPATH_USE_ORIGIN=ON)
 
@@ -26,6 +28,19 @@ if [ ! -d llama.cpp/ggml ]; then
 fi
 
 cmake -S llama.cpp -B llama.cpp/build "${options[@]}" > llama.cpp/configure.log
+nice -n 19 ninja -C llama.cpp/build -j "$jobs" "${benches[@]}"
+
+# Only ggml-cpu depends on the instruction set.
+if [ ! -e llama.avx2/bin/libggml-cpu.so ]; then
+    cmake -S llama.cpp -B llama.avx2/build "${options[@]}" -DGGML_NATIVE=OFF -DGGML_AVX=ON -DGGML_AVX2=ON -DGGML_FMA=ON \
+        -DGGML_F16C=ON -DGGML_BMI2=ON -DGGML_AVX512=OFF > llama.avx2.configure.log
+    nice -n 19 ninja -C llama.avx2/build -j "$jobs" ggml-cpu
+    mkdir -p llama.avx2/bin
+    cp -a llama.cpp/build/bin/*.so* "${benches[@]/#/llama.cpp/build/bin/}" llama.avx2/bin/
+    cp -a llama.avx2/build/bin/libggml-cpu.so* llama.avx2/bin/
+    rm -rf llama.avx2/build
+fi
+
 nice -n 19 ninja -C llama.cpp/build -j "$jobs" "${tools[@]}"
 
 if [ ! -e llama.exact/bin/libggml-cpu.so ]; then

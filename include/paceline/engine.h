@@ -58,6 +58,9 @@ class PACELINE_EXPORT RequestHandle {
   std::shared_ptr<State> state_;
 };
 
+struct StepPlan;  // paceline/bench.h
+struct StepTimes;
+
 /// A loaded model and the one thread that runs it. All methods may be called from any thread.
 class PACELINE_EXPORT Engine {
  public:
@@ -93,6 +96,7 @@ class PACELINE_EXPORT Engine {
   struct Impl;
 
  private:
+  friend std::vector<StepTimes> measure_steps(Engine& engine, const StepPlan& plan);
   explicit Engine(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

@@ -13,6 +13,7 @@ struct ModelInfo {
   int64_t parameters = 0;
   int64_t file_bytes = 0;
   int64_t resident_bytes = 0;  ///< weights in memory
+  int64_t step_bytes = 0;  ///< of them, what every step reads: not an embedding table of its own
   int32_t vocab_size = 0;
   int32_t context_trained = 0;  ///< what the model was trained for
   int32_t context = 0;          ///< what it was loaded for

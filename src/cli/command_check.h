@@ -13,6 +13,7 @@ RunCommand checked(RunCommand command);
 PullCommand checked(PullCommand command);
 RemoveCommand checked(RemoveCommand command);
 InspectCommand checked(InspectCommand command);
+BenchCommand checked(BenchCommand command);
 /// With one word alone, `command.model` holds the text.
 TokenizeCommand checked(TokenizeCommand command, const std::optional<std::string>& text);
 

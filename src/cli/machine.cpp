@@ -1,10 +1,15 @@
 #include "cli/machine.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
+#include <memory>
+#include <new>
 #include <span>
 #include <thread>
 #include <vector>
@@ -13,6 +18,24 @@ namespace paceline::cli {
 namespace {
 
 constexpr int kPasses = 5;
+constexpr std::size_t kHugePage = 2 << 20;
+
+struct Free {
+  void operator()(uint64_t* words) const { std::free(words); }
+};
+using Words = std::unique_ptr<uint64_t, Free>;
+
+/// Ones on huge pages where the system grants them: that is where weights lie.
+Words make_words(std::size_t count) {
+  const std::size_t bytes = (count * sizeof(uint64_t) + kHugePage - 1) / kHugePage * kHugePage;
+  Words words(static_cast<uint64_t*>(std::aligned_alloc(kHugePage, bytes)));
+  if (!words) {
+    throw std::bad_alloc();
+  }
+  madvise(words.get(), bytes, MADV_HUGEPAGE);
+  std::fill_n(words.get(), count, 1);
+  return words;
+}
 
 /// Eight independent sums, so that the adds never wait for each other.
 uint64_t sum(std::span<const uint64_t> words) {
@@ -56,7 +79,9 @@ std::string cpu_name() {
 }
 
 double read_bandwidth(std::size_t bytes, int32_t threads) {
-  const std::vector<uint64_t> words(bytes / sizeof(uint64_t), 1);
+  const std::size_t size = bytes / sizeof(uint64_t);
+  const Words memory = make_words(size);
+  const std::span<const uint64_t> words(memory.get(), size);
   const auto count = static_cast<std::size_t>(std::max(threads, 1));
   std::atomic<uint64_t> sink = 0;
   double best = 1e300;

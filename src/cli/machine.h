@@ -10,7 +10,7 @@ namespace paceline::cli {
 std::string cpu_name();
 
 /// Bytes per second that `threads` threads read together from memory: the best of a few passes over
-/// `bytes`.
+/// `bytes` of huge pages.
 double read_bandwidth(std::size_t bytes, int32_t threads);
 
 }  // namespace paceline::cli

@@ -21,6 +21,9 @@ namespace {
 constexpr std::size_t kHelpColumn = 30;
 constexpr int32_t kLogprobsMax = 20;  // limit of Request::logprobs
 constexpr int32_t kThreadsMax = 1024;
+constexpr int32_t kStepRowsMax = 64;  // limits of StepShape
+constexpr int32_t kStepTokensMax = 4096;
+constexpr int32_t kStepContextMax = 65535;
 
 std::string with_default(const std::string& help, const std::string& default_text) {
   return help + " (default: " + default_text + ")";
@@ -76,9 +79,6 @@ void add_load_flags(CLI::App& app, LoadFlags& flags) {
              with_default("context, in tokens", "the model's, at most 8192"));
   add_number(app, "--threads", flags.threads, {1, kThreadsMax},
              with_default("CPU threads", "one per physical core"));
-  add_choice(app, "--ops", {"auto", "portable"},
-             with_default("portable: plain MLX operations, slow", "auto"),
-             [&flags](const std::string& word) { flags.portable = word == "portable"; });
   add_choice(app, "--numerics", {"fast", "exact"},
              with_default("exact: f32 activations; fast: 8-bit ones", "fast"),
              [&flags](const std::string& word) { flags.exact = word == "exact"; });
@@ -92,6 +92,32 @@ void add_load_flags(CLI::App& app, LoadFlags& flags) {
   add_text(app, "--chat-template", flags.chat_template_file,
            with_default("file with a Jinja chat template", "the model's own"))
       ->type_name("FILE");
+}
+
+void add_ops(CLI::App& app, LoadFlags& flags) {
+  add_choice(app, "--ops", {"auto", "portable"},
+             with_default("portable: plain MLX operations, slow", "auto"),
+             [&flags](const std::string& word) { flags.portable = word == "portable"; });
+}
+
+/// --ops of bench: without a value the operation table.
+void add_ops_or_table(CLI::App& app, BenchCommand& command) {
+  const auto assign = [&command](const std::string& word) {
+    if (!word.empty() && word != "auto" && word != "portable") {
+      throw UsageError(
+          fmt::format("[--ops] found '{}', expected auto|portable, or no value for the operation "
+                      "table",
+                      base::repair_utf8(word)));
+    }
+    command.operations = word.empty();
+    command.load.portable = word == "portable";
+  };
+  app.add_option_function<std::string>(
+         "--ops", assign,
+         with_default("without a value: the operation table; portable: plain MLX operations",
+                      "auto"))
+      ->type_name("auto|portable")
+      ->expected(0, 1);
 }
 
 void add_generation_settings(CLI::App& app, GenerationSettings& into) {
@@ -175,6 +201,7 @@ class Parser {
     app.add_flag("-v,--verbose", run_.verbose,
                  with_default("load time and rates on standard error", "off"));
     add_load_flags(app, run_.load);
+    add_ops(app, run_.load);
     add_model_flags(app, run_.model);
   }
 
@@ -218,10 +245,30 @@ class Parser {
     add_number(app, "--prompt", bench_.prompt, {1}, with_default("tokens of the prompt", "512"));
     add_number(app, "--generate", bench_.generate, {2},
                with_default("tokens of the answer", "128"));
-    add_number(app, "--repeat", bench_.repeat, {1, 1000}, with_default("measured runs", "5"));
+    add_number(app, "--repeat", bench_.repeat, {1, 1000},
+               with_default("measured runs, and rounds over the steps", "5"));
+    define_bench_steps(app);
     app.add_flag("--json", bench_.json, with_default("as JSON", "off"));
     add_load_flags(app, bench_.load);
+    add_ops_or_table(app, bench_);
     add_model_flags(app, bench_.model);
+  }
+
+  void define_bench_steps(CLI::App& app) {
+    add_choice(app, "--measure", {"all", "answer", "steps"},
+               with_default("answer: whole requests; steps: forwards alone", "all"),
+               [this](const std::string& word) {
+                 using Measure = BenchCommand::Measure;
+                 bench_.measure = word == "all"      ? Measure::all
+                                  : word == "answer" ? Measure::answer
+                                                     : Measure::steps;
+               });
+    add_number(app, "--rows", bench_.rows, {1, kStepRowsMax},
+               with_default("one step instead of the table: its sequences", "table"));
+    add_number(app, "--new", bench_.new_tokens, {1, kStepTokensMax},
+               with_default("its new tokens per sequence", "table"));
+    add_number(app, "--context", bench_.context, {0, kStepContextMax},
+               with_default("tokens that each sequence holds before it", "table"));
   }
 
   void define_version() {
@@ -315,7 +362,7 @@ class Parser {
       return checked(tokenize_, tokenize_text_);
     }
     if (name == "bench") {
-      return bench_;
+      return checked(bench_);
     }
     return version_;
   }

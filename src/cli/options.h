@@ -71,12 +71,22 @@ struct TokenizeCommand {
 };
 
 struct BenchCommand {
+  enum class Measure { all, answer, steps };
+
   ModelFlags model;
   LoadFlags load;
+  Measure measure = Measure::all;
   int32_t prompt = 512;
   int32_t generate = 128;
   int32_t repeat = 5;
+  int32_t rows = 0;         ///< 0 = not given, as the next one
+  int32_t new_tokens = 0;   ///< per row
+  int32_t context = -1;     ///< tokens of each row; -1 = not given
+  bool operations = false;  ///< the operation table instead of a model
   bool json = false;
+
+  /// Whether one step is measured instead of the usual table of steps.
+  bool asks_for_step() const { return rows > 0 || new_tokens > 0 || context >= 0; }
 };
 
 struct VersionCommand {

@@ -135,8 +135,29 @@ TEST_CASE("the other commands") {
   CHECK(bench.prompt == 512);
   CHECK(bench.generate == 16);
   CHECK(bench.repeat == 5);
+  CHECK(bench.measure == BenchCommand::Measure::all);
+  CHECK_FALSE(bench.asks_for_step());
+  CHECK_FALSE(bench.operations);
   CHECK(std::holds_alternative<VersionCommand>(parse({"--version"})));
   CHECK(std::holds_alternative<VersionCommand>(parse({"version"})));
+}
+
+TEST_CASE("bench: a step and the operation table") {
+  const auto step = std::get<BenchCommand>(parse({"bench", "m", "--rows", "8", "--context", "0"}));
+  CHECK(step.asks_for_step());
+  CHECK(step.rows == 8);
+  CHECK(step.new_tokens == 0);
+  CHECK(step.context == 0);
+  CHECK(std::get<BenchCommand>(parse({"bench", "--ops", "--json"})).operations);
+  const auto portable = std::get<BenchCommand>(parse({"bench", "m", "--ops", "portable"}));
+  CHECK(portable.load.portable);
+  CHECK_FALSE(portable.operations);
+  CHECK(refusal({"bench", "--ops", "m"}).starts_with("[--ops] found 'm', expected auto|portable"));
+  CHECK(refusal({"bench", "--ops", "--new", "2"}).starts_with("[--ops]"));
+  CHECK(refusal({"bench", "--new", "0"}) ==
+        "[--new] found '0', expected a whole number from 1 to 4096");
+  CHECK(refusal({"bench", "--rows", "3", "--new", "4096"}).starts_with("[--new]"));
+  CHECK(refusal({"bench", "--rows", "64", "--context", "1025"}).starts_with("[--context]"));
 }
 
 TEST_CASE("help names every option and an example") {

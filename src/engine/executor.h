@@ -21,6 +21,13 @@ struct StepRow {
   bool wants_logits = false;  ///< of the last token
 };
 
+/// What one row of a probe evaluates.
+struct ProbeRow {
+  ExecutorSequence* sequence = nullptr;
+  std::span<const TokenId> tokens;
+  int32_t wanted = 1;  ///< logits of the last `wanted` tokens, at most tokens.size()
+};
+
 /// Runs forwards of one model. Engine thread only, destruction included.
 class Executor {
  public:
@@ -30,6 +37,9 @@ class Executor {
   /// throws, none is. Returns the logits of the rows that want them, in row order; valid until the
   /// next call.
   virtual std::vector<std::span<const float>> step(std::span<const StepRow> rows) = 0;
+  /// One forward that leaves every sequence as it was: for measurements. Returns the wanted logits,
+  /// row by row, [sum of wanted][vocab]; valid until the next call.
+  virtual std::span<const float> probe(std::span<const ProbeRow> rows) = 0;
 };
 
 }  // namespace paceline::engine

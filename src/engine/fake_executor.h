@@ -32,6 +32,13 @@ class FakeExecutor final : public Executor {
     std::function<void(int, std::span<float>)> edit_logits;
     std::vector<std::size_t> slices;  ///< tokens of each forward
     std::vector<TokenId> ids;         ///< of the sequence of the last forward
+    struct Probe {
+      std::vector<std::size_t> held;  ///< tokens of each row's sequence
+      std::size_t tokens = 0;         ///< new ones of each row
+      int32_t wanted = 0;             ///< of each row
+      bool operator==(const Probe&) const = default;
+    };
+    std::vector<Probe> probes;
     std::atomic<int> forwards = 0;
     std::atomic<int> alive = 0;
   };
@@ -54,6 +61,17 @@ class FakeExecutor final : public Executor {
       if (row.wants_logits) result.emplace_back(fill(number, ids.back()));
     }
     return result;
+  }
+
+  std::span<const float> probe(std::span<const ProbeRow> rows) override {
+    Shared::Probe probe;
+    for (const ProbeRow& row : rows) {
+      probe.held.push_back(static_cast<Sequence&>(*row.sequence).ids.size());
+      probe.tokens = row.tokens.size();
+      probe.wanted = row.wanted;
+    }
+    shared_.probes.push_back(std::move(probe));
+    return {};
   }
 
  private:

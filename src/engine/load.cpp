@@ -42,6 +42,7 @@ ModelInfo info_of(const formats::Checkpoint& checkpoint, const ModelFacts& facts
     info.file_bytes += static_cast<int64_t>(file->bytes().size());
   info.parameters = facts.parameters;
   info.resident_bytes = facts.resident_bytes;
+  info.step_bytes = facts.step_bytes;
   info.context_trained = facts.context_trained;
   info.exact = facts.exact;
   info.numerics = facts.numerics;

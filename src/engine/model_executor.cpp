@@ -9,6 +9,7 @@
 
 #include "array/runtime.h"
 #include "base/assert.h"
+#include "engine/bench_bytes.h"
 #include "engine/limits.h"
 #include "kernels/context.h"
 #include "models/model.h"
@@ -40,6 +41,20 @@ state::Batch make_batch(std::span<const StepRow> rows) {
   return state::Batch(std::move(batch_rows));
 }
 
+state::Batch make_batch(std::span<const ProbeRow> rows) {
+  std::vector<state::BatchRow> batch_rows;
+  batch_rows.reserve(rows.size());
+  for (const ProbeRow& row : rows) {
+    state::BatchRow out;
+    out.sequence = static_cast<ModelSequence&>(*row.sequence).state.get();
+    out.tokens.assign(row.tokens.begin(), row.tokens.end());
+    const auto length = static_cast<int32_t>(row.tokens.size());
+    for (int32_t i = length - row.wanted; i < length; ++i) out.wanted.push_back(i);
+    batch_rows.push_back(std::move(out));
+  }
+  return state::Batch(std::move(batch_rows));
+}
+
 std::vector<int32_t> keep_all(std::span<const StepRow> rows) {
   std::vector<int32_t> keep;
   keep.reserve(rows.size());
@@ -66,8 +81,23 @@ class ModelExecutor final : public Executor {
   }
 
   std::vector<std::span<const float>> step(std::span<const StepRow> rows) override {
-    logits_.reset();
     const state::Batch batch = make_batch(rows);
+    forward(batch);
+    store_->commit(batch, keep_all(rows));
+    return rows_of_logits(batch.wanted().size());
+  }
+
+  std::span<const float> probe(std::span<const ProbeRow> rows) override {
+    const state::Batch batch = make_batch(rows);
+    forward(batch);
+    store_->commit(batch, std::vector<int32_t>(rows.size(), 0));
+    if (!logits_) return {};
+    return {logits_->data<float>(), logits_->size()};
+  }
+
+ private:
+  void forward(const state::Batch& batch) {
+    logits_.reset();
     store_->reserve(batch);
     try {
       evaluate(batch);
@@ -75,11 +105,8 @@ class ModelExecutor final : public Executor {
       store_->take_effects();  // writes of a failed forward must not join the next one
       throw;
     }
-    store_->commit(batch, keep_all(rows));
-    return rows_of_logits(batch.wanted().size());
   }
 
- private:
   void evaluate(const state::Batch& batch) {
     const models::ForwardResult result = model_->forward(batch, *store_);
     std::vector<mx::array> outputs = store_->take_effects();
@@ -139,6 +166,7 @@ LoadedModel load_model_executor(std::shared_ptr<const formats::Checkpoint> check
       .context = tokens,
       .parameters = model->parameters(),
       .resident_bytes = model->resident_bytes(),
+      .step_bytes = step_bytes(*checkpoint, model->resident_bytes()),
       .exact = model->exact(),
       .numerics = std::string(kernels::name(context.numerics)),
       .instruction_set = context.portable ? "portable" : std::string(kernels::name(context.isa)),

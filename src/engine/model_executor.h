@@ -23,6 +23,7 @@ struct ModelFacts {
   int32_t context = 0;  ///< tokens of one sequence that fit by model, request and memory
   int64_t parameters = 0;
   int64_t resident_bytes = 0;
+  int64_t step_bytes = 0;  ///< see ModelInfo
   bool exact = false;
   std::string numerics;
   std::string instruction_set;

@@ -31,7 +31,16 @@ Worker::Worker(const std::function<std::unique_ptr<Executor>()>& make, int32_t p
 
 Worker::~Worker() = default;  // jthread requests the stop and joins before the queue goes
 
-void Worker::submit(Job job) {
+void Worker::submit(Job job) { push(std::move(job)); }
+
+void Worker::call(std::function<void(Executor&)> task) {
+  Task work(std::move(task));
+  std::future<void> done = work.get_future();
+  push(std::move(work));
+  done.get();
+}
+
+void Worker::push(Work work) {
   {
     const std::lock_guard lock(mutex_);
     if (waiting_.size() >= kWaitingMax) {
@@ -39,23 +48,29 @@ void Worker::submit(Job job) {
                   "[engine] " + std::to_string(waiting_.size()) + " requests wait, at most " +
                       std::to_string(kWaitingMax) + " may: try again when one has finished");
     }
-    waiting_.push_back(std::move(job));
+    waiting_.push_back(std::move(work));
   }
   changed_.notify_one();
 }
 
 void Worker::serve(const std::stop_token& stop, Executor& executor) {
-  while (std::optional<Job> job = next(stop)) run(stop, executor, std::move(*job));
+  while (std::optional<Work> work = next(stop)) {
+    if (auto* job = std::get_if<Job>(&*work)) {
+      run(stop, executor, std::move(*job));
+    } else {
+      std::get<Task> (*work)(executor);
+    }
+  }
   finish_cancelled(true, executor);
 }
 
-std::optional<Job> Worker::next(const std::stop_token& stop) {
+std::optional<Worker::Work> Worker::next(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   if (!changed_.wait(lock, stop, [this] { return !waiting_.empty(); }) || stop.stop_requested())
     return {};
-  Job job = std::move(waiting_.front());
+  Work work = std::move(waiting_.front());
   waiting_.pop_front();
-  return job;
+  return work;
 }
 
 void Worker::run(const std::stop_token& stop, Executor& executor, Job job) {
@@ -69,16 +84,21 @@ void Worker::run(const std::stop_token& stop, Executor& executor, Job job) {
 
 // Waiting jobs that were cancelled (or all of them) end now rather than when their turn comes.
 void Worker::finish_cancelled(bool all, Executor& executor) {
-  std::vector<Job> ended;
+  const auto stays = [all](const Work& work) {
+    const Job* job = std::get_if<Job>(&work);
+    return !all && (job == nullptr || !job->state->cancelled);
+  };
+  std::vector<Work> ended;
   {
     const std::lock_guard lock(mutex_);
-    const auto first =
-        std::stable_partition(waiting_.begin(), waiting_.end(),
-                              [all](const Job& job) { return !all && !job.state->cancelled; });
+    const auto first = std::stable_partition(waiting_.begin(), waiting_.end(), stays);
     ended.assign(std::make_move_iterator(first), std::make_move_iterator(waiting_.end()));
     waiting_.erase(first, waiting_.end());
   }
-  for (Job& job : ended) Generation(std::move(job), executor, prefill_tokens_).cancel();
+  for (Work& work : ended) {
+    if (auto* job = std::get_if<Job>(&work))
+      Generation(std::move(*job), executor, prefill_tokens_).cancel();
+  }
 }
 
 }  // namespace paceline::engine

@@ -194,3 +194,19 @@ TEST_CASE("worker destructor cancels what runs and what waits, and delivers both
   CHECK(waiting.last().reason == FinishReason::cancelled);
   CHECK(shared.alive == 0);
 }
+
+TEST_CASE("worker runs a call between requests and passes on what it throws") {
+  FakeExecutor::Shared shared;
+  Record record;
+  const auto worker = make_worker(shared);
+  worker->submit(test_job(record));
+  int forwards = 0;
+  worker->call([&](Executor& executor) {
+    forwards = shared.forwards;
+    CHECK(executor.new_sequence() != nullptr);
+  });
+  CHECK(forwards == 5);
+  CHECK(record.last().reason == FinishReason::length);
+  CHECK_THROWS_WITH_AS(worker->call([](Executor&) { throw Error(ErrorCode::internal, "[x] y"); }),
+                       "[x] y", Error);
+}

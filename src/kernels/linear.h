@@ -35,6 +35,9 @@ class LinearWeight {
   std::shared_ptr<const Impl> impl_;
 };
 
+/// Whether products with the weight multiply integers: ctx.numerics is fast and it has codes.
+bool by_codes(const Context& ctx, const LinearWeight& weight);
+
 /// y = x W^T (+ bias) (+ residual). x [T, K] f32, bias [N] f32, residual [T, N] f32; returns [T, N]
 /// f32. Per output, ctx.numerics exact (and weights that are no integer codes): one chain
 /// acc = fma(x[k], w[k], acc), k ascending from acc = 0; fast: the order of packed::DotArgs, groups

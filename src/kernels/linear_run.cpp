@@ -7,11 +7,11 @@ namespace {
 
 constexpr int64_t kForkProducts = 32768;  // below it a fork costs more than it saves
 
+}  // namespace
+
 bool by_codes(const Context& ctx, const LinearWeight& weight) {
   return ctx.numerics == Numerics::fast && weight.impl().layout.codes;
 }
-
-}  // namespace
 
 LinearArgs make_args(const float* x, int64_t rows, const LinearWeight& weight, float* out) {
   const LinearWeight::Impl& w = weight.impl();

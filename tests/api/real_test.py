@@ -115,7 +115,10 @@ class RealModel(unittest.TestCase):
         self.assertAlmostEqual(found["parameters"], 134515008, delta=1e6)
 
     def test_bench(self):
-        found = json.loads(run("bench", NAME, "--prompt", "16", "--generate", "8", "--repeat", "2", "--json").stdout)
+        words = ("--prompt", "16", "--generate", "8", "--repeat", "2", "--rows", "2", "--context", "8", "--json")
+        found = json.loads(run("bench", NAME, *words).stdout)
+        self.assertEqual([(s["rows"], s["context"]) for s in found["steps"]], [(1, 8), (2, 8)])
+        self.assertGreater(found["steps"][1]["over_one_token"], 0)
         for field in ("prefill_tok_s", "decode_tok_s"):
             self.assertTrue(0 < found[field]["min"] <= found[field]["median"] <= found[field]["max"])
         self.assertGreater(found["read_bandwidth_bytes_s"], 1e8)

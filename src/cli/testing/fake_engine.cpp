@@ -225,6 +225,7 @@ std::unique_ptr<Engine> Engine::load(const std::filesystem::path& model,
   info.parameters = 1000;
   info.file_bytes = 100;
   info.resident_bytes = 4000;
+  info.step_bytes = 3000;
   info.vocab_size = 65536;
   info.context_trained = 4096;
   info.context = options.context > 0 ? options.context : 4096;
