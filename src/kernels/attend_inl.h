@@ -48,7 +48,7 @@ struct AttendKernel {
   template <class E, int vectors>
   static void prefetch(const std::byte* p) {
 #pragma GCC unroll 4
-    for (int64_t at = 0; at < vectors * kLanes * E::kBytes; at += 64) V::prefetch(p + at);
+    for (int64_t at = 0; at < vectors * kLanes * E::kBytes; at += 64) V::prefetch_l2(p + at);
   }
 
   template <class E, int R, int C>

@@ -62,6 +62,7 @@ struct VecAvx2 {
   static F load_f16(const uint16_t* p) { return {widen_f16(p), widen_f16(p + 8)}; }
   static F load_f16_n(const uint16_t* p, int n) { return load_f16(padded16(p, n).v); }
   static void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
+  static void prefetch_l2(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T1); }
 
   static F add(F a, F b) { return {_mm256_add_ps(a.lo, b.lo), _mm256_add_ps(a.hi, b.hi)}; }
   static F sub(F a, F b) { return {_mm256_sub_ps(a.lo, b.lo), _mm256_sub_ps(a.hi, b.hi)}; }

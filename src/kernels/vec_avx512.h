@@ -54,6 +54,7 @@ struct VecAvx512 {
     return {_mm512_cvtph_ps(_mm256_maskz_loadu_epi16(head(n), p))};
   }
   static void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
+  static void prefetch_l2(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T1); }
 
   static F add(F a, F b) { return {_mm512_add_ps(a.v, b.v)}; }
   static F sub(F a, F b) { return {_mm512_sub_ps(a.v, b.v)}; }

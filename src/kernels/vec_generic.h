@@ -59,6 +59,7 @@ struct VecGeneric {
     return each<F>([&](int i) { return i < n ? blocks::f16_value(p[i]) : 0.0F; });
   }
   static void prefetch(const void*) {}
+  static void prefetch_l2(const void*) {}
 
   static F add(F a, F b) {
     return each<F>([&](int i) { return a.v[i] + b.v[i]; });
