@@ -21,7 +21,7 @@ enum class Ops {
   automatic,
   portable
 };  ///< portable: plain MLX operations everywhere (slow; the specification)
-enum class KvType { bf16, f32 };
+enum class KvType { bf16, f32, f16 };  ///< f16: exact to 2^-11, but only up to 65504
 
 struct LoadOptions {
   int32_t context = 0;  ///< tokens; 0 = min(the model's own, 8192)

@@ -31,8 +31,9 @@ inline int32_t key_lanes(const KvDesc& desc) {
 /// The first feature of a key in a page.
 inline std::byte* key_at(std::byte* page, const KvDesc& desc, int32_t kv_head, int32_t slot) {
   const int64_t lanes = key_lanes(desc);
-  const int64_t group = (int64_t{kv_head} * desc.page_tokens + slot) / lanes;
-  return page + (group * desc.key_dim * lanes + slot % lanes) * kv_item_bytes(desc.encoding);
+  const int64_t lane = lanes == kKeyLanes ? slot % kKeyLanes : slot;
+  const int64_t group_begin = int64_t{kv_head} * desc.page_tokens + slot - lane;
+  return page + (group_begin * desc.key_dim + lane) * kv_item_bytes(desc.encoding);
 }
 
 /// The first feature of a value in a page; the others follow it.

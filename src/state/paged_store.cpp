@@ -77,10 +77,9 @@ class PagedStore final : public StateStore::Impl {
     for (const LayerSpec& layer : spec_) {
       const int64_t per_token =
           int64_t{options_.page_tokens} * layer.kv_heads * element_bytes(options_.encoding);
-      pools_.push_back(
-          layer.kind == LayerKind::none
-              ? nullptr
-              : &pool_of(per_token * layer.key_dim, per_token * layer.value_dim));
+      pools_.push_back(layer.kind == LayerKind::none
+                           ? nullptr
+                           : &pool_of(per_token * layer.key_dim, per_token * layer.value_dim));
     }
   }
 
