@@ -6,19 +6,57 @@
 /// two reads of one, at most 28. Registered by linear_bench.cpp.
 #include <benchmark/benchmark.h>
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <vector>
 
 #include "kernels/attend_run.h"
-#include "kernels/attend_test_support.h"
 #include "kernels/kv_pages.h"
+#include "kernels/test_support.h"
 
 namespace paceline::kernels::bench {
 namespace {
 
 constexpr int64_t kColdBytes = int64_t{64} << 20;
 constexpr int64_t kLayersMax = 28;
+constexpr int64_t kHugePage = int64_t{2} << 20;
+
+/// Pages of one layer on huge pages, as a store keeps them.
+class LayerPages {
+ public:
+  LayerPages(const RowTable& table, const KvDesc& shape, int64_t bytes)
+      : memory_(static_cast<std::byte*>(
+            std::aligned_alloc(kHugePage, (bytes + kHugePage - 1) / kHugePage * kHugePage))) {
+    madvise(memory_.get(), static_cast<std::size_t>(bytes), MADV_HUGEPAGE);
+    std::memset(memory_.get(), 0x3c, static_cast<std::size_t>(bytes));
+    auto desc = std::make_shared<KvDesc>(shape);
+    const int64_t half =
+        int64_t{shape.page_tokens} * shape.kv_heads * shape.key_dim * kv_item_bytes(shape.encoding);
+    std::byte* at = memory_.get();
+    for (const RowSpan& span : table) {
+      KvRowPages row;
+      row.live_end = span.start + span.length;
+      for (int32_t begin = 0; begin < row.live_end; begin += shape.page_tokens, at += 2 * half) {
+        row.keys.push_back(at);
+        row.values.push_back(at + half);
+      }
+      desc->rows.push_back(row);
+    }
+    desc_ = desc;
+  }
+  const KvDesc& desc() const { return *desc_; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<std::byte, Free> memory_;
+  KvDescPtr desc_;
+};
 
 RowTable rows_of(int rows, int tokens, int context) {
   RowTable table;
@@ -41,20 +79,16 @@ void attend_call(benchmark::State& state, const Context& ctx) {
                      .rows = {}};
   const int64_t bytes = int64_t{rows} * context * kv * dim * 2 * kv_item_bytes(shape.encoding);
   const int64_t layers = std::clamp<int64_t>(kColdBytes / bytes, 1, kLayersMax);
-  std::vector<std::unique_ptr<testing::Pages>> pages;
-  std::vector<KvDescPtr> descs;
-  for (int64_t i = 0; i < layers; ++i) {
-    pages.push_back(std::make_unique<testing::Pages>(table, shape, 0, 0x3c));
-    descs.push_back(pages.back()->desc());
-  }
+  std::vector<LayerPages> pages;
+  for (int64_t i = 0; i < layers; ++i) pages.emplace_back(table, shape, bytes);
   const auto q = testing::random_floats(static_cast<std::size_t>(rows) * tokens * heads * dim, 1);
   std::vector<float> out(q.size());
   AttendSpec spec;
   spec.scale = 0.125F;
   std::size_t layer = 0;
   for (auto _ : state) {
-    run_attend({ctx, table, *descs[layer], spec, q.data(), out.data(), heads});
-    layer = (layer + 1) % descs.size();
+    run_attend({ctx, table, pages[layer].desc(), spec, q.data(), out.data(), heads});
+    layer = (layer + 1) % pages.size();
   }
   const double keys = (context - tokens) + (tokens + 1) / 2.0;
   state.counters["FLOP/s"] = benchmark::Counter(4.0 * keys * tokens * rows * heads * dim,
