@@ -22,11 +22,16 @@ enum class Ops {
   portable
 };  ///< portable: plain MLX operations everywhere (slow; the specification)
 enum class KvType { bf16, f32, f16 };  ///< f16: exact to 2^-11, but only up to 65504
+/// How matrix products treat activations: fast rounds them to 8 bits in groups of 32 where weights
+/// are stored as integer codes; exact multiplies f32. Either way answers are reproducible bit for
+/// bit; the two differ from each other by the rounding.
+enum class Numerics { fast, exact };
 
 struct LoadOptions {
   int32_t context = 0;  ///< tokens; 0 = min(the model's own, 8192)
   int32_t threads = 0;  ///< 0 = one per physical core
   Ops ops = Ops::automatic;
+  Numerics numerics = Numerics::fast;
   KvType kv_type = KvType::bf16;
   std::string isa;            ///< "", "avx512", "avx2", "generic"
   std::string pre_override;   ///< pre-tokenizer of a GGUF vocabulary

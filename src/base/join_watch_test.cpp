@@ -63,3 +63,16 @@ TEST_CASE("rare slow joins are forgotten") {
     CHECK_FALSE(t.watch.alone(t.now));
   }
 }
+
+TEST_CASE("quiet loops within one slice of a shared core do not end the probing") {
+  FakeTime t;
+  t.loops(3, 100us, 3ms);
+  t.now += 51ms;
+  t.loops(150, 50us, 1us);  // 7.5 ms on the core, then put aside
+  t.loops(1, 50us, 3ms);
+  CHECK(t.watch.alone(t.now + 99ms));
+  t.now += 101ms;
+  t.loops(250, 50us, 1us);  // the core is free again
+  t.loops(2, 50us, 3ms);
+  CHECK_FALSE(t.watch.alone(t.now));
+}

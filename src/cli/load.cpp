@@ -41,6 +41,7 @@ std::unique_ptr<Engine> load_engine(const ModelFlags& model, const LoadFlags& fl
   options.context = flags.context;
   options.threads = flags.threads;
   options.ops = flags.portable ? Ops::portable : Ops::automatic;
+  options.numerics = flags.exact ? Numerics::exact : Numerics::fast;
   options.kv_type = flags.kv;
   options.isa = flags.isa;
   options.pre_override = flags.pre;

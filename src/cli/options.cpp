@@ -79,6 +79,9 @@ void add_load_flags(CLI::App& app, LoadFlags& flags) {
   add_choice(app, "--ops", {"auto", "portable"},
              with_default("portable: plain MLX operations, slow", "auto"),
              [&flags](const std::string& word) { flags.portable = word == "portable"; });
+  add_choice(app, "--numerics", {"fast", "exact"},
+             with_default("exact: f32 activations; fast: 8-bit ones", "fast"),
+             [&flags](const std::string& word) { flags.exact = word == "exact"; });
   add_choice(app, "--isa", {"avx512", "avx2", "generic"},
              with_default("instruction set", "the best one"),
              [&flags](const std::string& word) { flags.isa = word; });

@@ -24,6 +24,7 @@ struct LoadFlags {
   int32_t context = 0;  ///< 0 = min(the model's, 8192)
   int32_t threads = 0;  ///< 0 = one per physical core
   bool portable = false;
+  bool exact = false;  ///< numerics
   KvType kv = KvType::bf16;
   std::string isa{};
   std::string pre{};

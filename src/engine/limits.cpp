@@ -36,10 +36,20 @@ int32_t resolve_context(int32_t asked, int32_t trained) {
   return asked;
 }
 
-void check_weights_fit(const formats::Checkpoint& checkpoint) {
+void check_weights_fit(const formats::Checkpoint& checkpoint, bool portable) {
   int64_t values = 0;
-  for (const auto& [name, tensor] : checkpoint.tensors) values += tensor.values();
-  check_fits(values * static_cast<int64_t>(sizeof(float)), "the weights (unpacked to f32)",
+  int64_t bytes = 0;
+  for (const auto& [name, tensor] : checkpoint.tensors) {
+    values += tensor.values();
+    bytes += static_cast<int64_t>(tensor.data.size());
+    if (tensor.groups) {
+      bytes += static_cast<int64_t>(tensor.groups->scales.size() + tensor.groups->biases.size());
+    }
+  }
+  constexpr double kPacked = 1.08;  // the most that packing adds
+  const int64_t needed = portable ? values * static_cast<int64_t>(sizeof(float))
+                                  : static_cast<int64_t>(static_cast<double>(bytes) * kPacked);
+  check_fits(needed, portable ? "the weights (unpacked to f32)" : "the weights",
              "close other programs or choose a smaller model");
 }
 

@@ -43,7 +43,7 @@ ModelInfo info_of(const formats::Checkpoint& checkpoint, const ModelFacts& facts
   info.resident_bytes = facts.resident_bytes;
   info.context_trained = facts.context_trained;
   info.exact = facts.exact;
-  info.numerics = "exact";
+  info.numerics = facts.numerics;
   info.instruction_set = facts.instruction_set;
   info.threads = facts.threads;
   return info;

@@ -129,9 +129,10 @@ kernels::KvEncoding encoding_of(KvType type) {
 LoadedModel load_model_executor(std::shared_ptr<const formats::Checkpoint> checkpoint,
                                 const LoadOptions& options, const Tuning& tuning) {
   const kernels::Context context = kernels::make_context(
-      options.threads, kernels::parse_isa(options.isa), options.ops == Ops::portable);
+      options.threads, kernels::parse_isa(options.isa), options.ops == Ops::portable,
+      options.numerics == Numerics::fast ? kernels::Numerics::fast : kernels::Numerics::exact);
   array::set_memory_limits({.memory_bytes = 0, .cache_bytes = kCacheBytes});
-  check_weights_fit(*checkpoint);
+  check_weights_fit(*checkpoint, context.portable);
   auto model =
       models::load_model(*checkpoint, {.context = context, .taps = {}}, options.load_progress);
   const state::StoreOptions store_options{
@@ -148,6 +149,7 @@ LoadedModel load_model_executor(std::shared_ptr<const formats::Checkpoint> check
       .parameters = model->parameters(),
       .resident_bytes = model->resident_bytes(),
       .exact = model->exact(),
+      .numerics = std::string(kernels::name(context.numerics)),
       .instruction_set = context.portable ? "portable" : std::string(kernels::name(context.isa)),
       .threads = context.pool->size()};
   return {

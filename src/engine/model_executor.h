@@ -24,6 +24,7 @@ struct ModelFacts {
   int64_t parameters = 0;
   int64_t resident_bytes = 0;
   bool exact = false;
+  std::string numerics;
   std::string instruction_set;
   int32_t threads = 0;
 };

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "kernels/panel.h"
 #include "kernels/rope_table.h"
 #include "paceline/error.h"
 
@@ -18,7 +19,7 @@ bool has(Isa isa) {
                     __builtin_cpu_supports("f16c");
   const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
                       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-                      __builtin_cpu_supports("avx512dq");
+                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vnni");
   if (isa == Isa::avx512) return avx512;
   if (isa == Isa::avx2) return avx2;
 #endif
@@ -77,7 +78,9 @@ Isa parse_isa(std::string_view text) {
               "[isa] '" + std::string(text) + "', expected avx512, avx2 or generic");
 }
 
-Context make_context(int threads, Isa isa, bool portable) {
+std::string_view name(Numerics numerics) { return numerics == Numerics::fast ? "fast" : "exact"; }
+
+Context make_context(int threads, Isa isa, bool portable, Numerics numerics) {
   if (threads < 0) {
     throw Error(ErrorCode::invalid_argument,
                 "[context] " + std::to_string(threads) + " threads, expected 0 or more");
@@ -86,7 +89,9 @@ Context make_context(int threads, Isa isa, bool portable) {
   return {.pool = std::make_shared<base::ThreadPool>(count),
           .isa = isa,
           .portable = portable,
-          .rope_cache = std::make_shared<RopeCache>()};
+          .rope_cache = std::make_shared<RopeCache>(),
+          .numerics = portable ? Numerics::exact : numerics,
+          .workspace = std::make_shared<Workspace>()};
 }
 
 }  // namespace paceline::kernels

@@ -15,7 +15,13 @@ Isa detect_isa();
 /// Error{unsupported} for one that this CPU lacks, naming what it has.
 Isa parse_isa(std::string_view text);
 
+/// How products treat activations. exact: as f32. fast: weights stored as integer codes meet
+/// activations rounded to 8 bits in groups of 32 (packed::Panel); other weights as in exact.
+enum class Numerics { exact, fast };
+std::string_view name(Numerics numerics);
+
 class RopeCache;
+class Workspace;
 
 /// What every operation needs to know besides its operands. One per loaded model; outlives its
 /// graphs.
@@ -25,9 +31,11 @@ struct Context {
   bool portable = false;  ///< build every operation from plain MLX operations
   std::shared_ptr<RopeCache> rope_cache =
       nullptr;  ///< rotations shared by layers and forwards; may be null
+  Numerics numerics = Numerics::exact;
+  std::shared_ptr<Workspace> workspace = nullptr;  ///< used by one operation at a time
 };
 
 /// threads = 0: one per physical core the process may use.
-Context make_context(int threads, Isa isa, bool portable);
+Context make_context(int threads, Isa isa, bool portable, Numerics numerics = Numerics::exact);
 
 }  // namespace paceline::kernels

@@ -1,22 +1,28 @@
 #include <mlx/ops.h>
 
+#include <algorithm>
+
 #include "array/cpu_primitive.h"
 #include "kernels/check.h"
 #include "kernels/linear.h"
+#include "kernels/linear_kernel.h"
 #include "kernels/linear_weight.h"
 
 namespace paceline::kernels {
 namespace mx = mlx::core;
 namespace {
 
-void copy_row(const LinearWeight& table, int32_t token, float scale, float* out) {
-  const int64_t inputs = table.inputs();
-  if (token < 0 || token >= table.outputs()) {
-    for (int64_t k = 0; k < inputs; ++k) out[k] = 0.0F;
+void copy_row(const Context& ctx, const LinearWeight& table, int32_t token, float scale,
+              float* out) {
+  const LinearWeight::Impl& weight = table.impl();
+  if (token < 0 || token >= weight.outputs) {
+    std::fill_n(out, weight.inputs, 0.0F);
     return;
   }
-  const float* column = table.impl().tiles->data() + token / 16 * inputs * 16 + token % 16;
-  for (int64_t k = 0; k < inputs; ++k) out[k] = column[k * 16] * scale;
+  const uint8_t* tile =
+      weight.tiles->data() + token / packed::kTileOutputs * weight.layout.tile_bytes(weight.inputs);
+  linear_table(ctx.isa).row(weight.layout, tile, token % packed::kTileOutputs, weight.inputs, scale,
+                            out);
 }
 
 mx::array embed_portable(const mx::array& tokens, const LinearWeight& table, float scale) {
@@ -43,7 +49,7 @@ mx::array embed(const Context& ctx, const mx::array& tokens, const LinearWeight&
                        [ctx, table, scale, count](const array::Operands& o) {
                          ctx.pool->parallel_for(count, 8, [&](int64_t begin, int64_t end) {
                            for (int64_t t = begin; t < end; ++t) {
-                             copy_row(table, o.in<int32_t>(0)[t], scale,
+                             copy_row(ctx, table, o.in<int32_t>(0)[t], scale,
                                       o.out<float>() + t * table.inputs());
                            }
                          });

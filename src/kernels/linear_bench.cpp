@@ -1,9 +1,8 @@
-/// Speed of the f32 products and of attention against the machine's own limits of the same run:
+/// Speed of the products and of attention against the machine's own limits of the same run:
 ///   bench_kernels [--threads=N] [--benchmark_filter=...]
 /// With one thread the clock is that thread's CPU time, which a busy machine disturbs less; else it
-/// is wall time. Arguments of linear/N/K/T; the weights of one call follow those of another until
-/// 256 MB, so that they come from memory as in a decode step. isa:<name> picks an instruction set,
-/// threads follow the machine.
+/// is wall time. Names: product/<format>/<numerics>/<isa>/N:../K:../T:rows; the weights of one call
+/// follow those of another until 256 MB, so that they come from memory as in a decode step.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -12,6 +11,8 @@
 
 #include "kernels/linear_kernel.h"
 #include "kernels/linear_weight.h"
+#include "kernels/packed_test_support.h"
+#include "kernels/panel.h"
 #include "kernels/test_support.h"
 
 namespace paceline::kernels::bench {
@@ -42,8 +43,26 @@ void set_clock(benchmark::internal::Benchmark* b) {
   b->Unit(benchmark::kMicrosecond);
 }
 
+LinearArgs arguments(const LinearWeight& weight, const uint8_t* tiles, const std::vector<float>& x,
+                     std::vector<float>& y) {
+  const LinearWeight::Impl& w = weight.impl();
+  return {.x = x.data(),
+          .panel = nullptr,
+          .layout = &w.layout,
+          .tiles = tiles,
+          .chosen = nullptr,
+          .bias = nullptr,
+          .residual = nullptr,
+          .out = y.data(),
+          .out_stride = w.outputs,
+          .rows = static_cast<int64_t>(x.size()) / w.inputs,
+          .inputs = w.inputs,
+          .outputs = w.outputs};
+}
+
 void read_bandwidth(benchmark::State& state) {
-  const AlignedFloats memory(kColdBytes / 4);
+  const AlignedBytes memory(kColdBytes);
+  std::memset(memory.data(), 1, kColdBytes);
   const auto* words = reinterpret_cast<const uint64_t*>(memory.data());
   for (auto _ : state) {
     context().pool->parallel_for(kColdBytes / 8, 4096, [&](int64_t begin, int64_t end) {
@@ -57,58 +76,86 @@ void read_bandwidth(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * kColdBytes);
 }
 
-/// The register tile from L1: no more than this can be had.
+/// Chains of fused multiply-adds in registers.
 void fma_peak(benchmark::State& state) {
-  const int64_t rows = 24, inputs = 64, outputs = 96;
-  const AlignedFloats x(rows * inputs * 8), w(outputs * inputs * 8), y(rows * outputs * 8);
+  constexpr int64_t kRows = 24, kInputs = 64, kOutputs = 96;
+  const auto w = random_floats(kInputs * kOutputs, 1);
+  const auto weight = LinearWeight::pack(context(), testing::stored(w, kOutputs, kInputs));
+  const auto x = random_floats(kRows * kInputs, 2);
   for (auto _ : state) {
-    context().pool->parallel_for(context().pool->size(), 1, [&](int64_t begin, int64_t) {
-      const LinearArgs args{x.data() + begin * rows * inputs,
-                            w.data() + begin * outputs * inputs,
-                            nullptr,
-                            nullptr,
-                            y.data() + begin * rows * outputs,
-                            rows,
-                            inputs,
-                            outputs};
-      for (int i = 0; i < 2000; ++i) linear_table(context().isa).linear(args, 0, outputs / 16);
+    context().pool->parallel_for(context().pool->size(), 1, [&](int64_t, int64_t) {
+      std::vector<float> y(kRows * kOutputs);
+      const LinearArgs args = arguments(weight, weight.impl().tiles->data(), x, y);
+      for (int i = 0; i < 2000; ++i) linear_table(context().isa).linear(args, 0, kOutputs / 16);
     });
   }
-  const auto flops = 2.0 * rows * inputs * outputs * 2000 * context().pool->size();
+  const auto flops = 2.0 * kRows * kInputs * kOutputs * 2000 * context().pool->size();
   state.counters["FLOP/s"] = benchmark::Counter(flops * static_cast<double>(state.iterations()),
                                                 benchmark::Counter::kIsRate);
 }
 
-void linear_product(benchmark::State& state, Isa isa) {
+struct Product {
+  testing::FormatCase format;
+  Numerics numerics;
+  Isa isa;
+};
+
+void run_product(benchmark::State& state, const Product& product) {
   const int64_t outputs = state.range(0), inputs = state.range(1), rows = state.range(2);
-  const int64_t tiles = (outputs + 15) / 16;
-  const int64_t copies = std::max<int64_t>(1, kColdBytes / (tiles * 16 * inputs * 4));
-  const AlignedFloats weights(copies * tiles * 16 * inputs);
+  Context ctx = context();
+  ctx.isa = product.isa;
+  const auto tensor = testing::random_tensor(product.format, outputs, inputs, 1);
+  const auto weight = LinearWeight::pack(ctx, tensor->tensor);
+  const int64_t bytes = weight.resident_bytes();
+  const int64_t copies = std::max<int64_t>(1, kColdBytes / bytes);
+  const AlignedBytes weights(copies * bytes);
+  for (int64_t i = 0; i < copies; ++i) {
+    std::memcpy(weights.data() + i * bytes, weight.impl().tiles->data(),
+                static_cast<std::size_t>(bytes));
+  }
   const auto x = random_floats(static_cast<std::size_t>(rows * inputs), 1);
   std::vector<float> y(static_cast<std::size_t>(rows * outputs));
   int64_t at = 0;
   for (auto _ : state) {
-    const LinearArgs args{x.data(), weights.data() + at * tiles * 16 * inputs,
-                          nullptr,  nullptr,
-                          y.data(), rows,
-                          inputs,   outputs};
-    context().pool->parallel_for(
-        tiles, 1, [&](int64_t begin, int64_t end) { linear_table(isa).linear(args, begin, end); });
+    LinearArgs args = arguments(weight, weights.data() + at * bytes, x, y);
+    packed::Panel panel;
+    if (product.numerics == Numerics::fast && weight.impl().layout.codes) {
+      panel = make_panel(ctx, x.data(), rows, inputs);
+      args.panel = &panel;
+    }
+    ctx.pool->parallel_for(weight.impl().tile_count(), 1, [&](int64_t begin, int64_t end) {
+      linear_table(product.isa).linear(args, begin, end);
+    });
     at = (at + 1) % copies;
   }
   const auto count = static_cast<double>(state.iterations());
   const auto products = static_cast<double>(rows * inputs * outputs);
-  state.SetBytesProcessed(state.iterations() * tiles * 16 * inputs * 4);
-  state.counters["FLOP/s"] = benchmark::Counter(2 * products * count, benchmark::Counter::kIsRate);
+  state.SetBytesProcessed(state.iterations() * bytes);
+  state.counters["OP/s"] = benchmark::Counter(2 * products * count, benchmark::Counter::kIsRate);
 }
 
 void shapes(benchmark::internal::Benchmark* b) {
-  for (const int64_t rows : {1, 2, 4, 8, 16, 64, 512}) {
-    b->Args({576, 1536, rows})->Args({1536, 8960, rows});
-    if (rows < 512) b->Args({49152, 576, rows});
-  }
+  for (const int64_t rows : {1, 2, 4, 8, 16, 64, 512}) b->Args({1536, 1536, rows});
   b->ArgNames({"N", "K", "T"});
   set_clock(b);
+}
+
+void register_products() {
+  using blocks::Encoding;
+  for (const Isa isa : testing::machine_isas()) {
+    if (isa == Isa::generic) continue;
+    for (const Encoding encoding : {Encoding::q4_k, Encoding::q6_k, Encoding::q4_1, Encoding::q5_0,
+                                    Encoding::q8_0, Encoding::bf16, Encoding::f32}) {
+      for (const Numerics numerics : {Numerics::fast, Numerics::exact}) {
+        const Product product{{.encoding = encoding}, numerics, isa};
+        if (numerics == Numerics::fast && blocks::info(encoding).block_values == 1) continue;
+        const std::string label = "product/" + product.format.text() + "/" +
+                                  std::string(name(numerics)) + "/" + std::string(name(isa));
+        shapes(benchmark::RegisterBenchmark(
+            label.c_str(), [product](benchmark::State& state) { run_product(state, product); }));
+      }
+    }
+  }
 }
 
 /// Takes "--threads=N" out of the arguments.
@@ -130,10 +177,9 @@ int main(int argc, char** argv) {
   read_threads(argc, argv);
   set_clock(benchmark::RegisterBenchmark("read_bandwidth", read_bandwidth));
   set_clock(benchmark::RegisterBenchmark("fma_peak", fma_peak));
+  register_products();
   for (const Isa isa : kernels::testing::machine_isas()) {
     if (isa == Isa::generic) continue;
-    const auto label = "linear_" + std::string(name(isa));
-    shapes(benchmark::RegisterBenchmark(label.c_str(), linear_product, isa));
     Context ctx = context();
     ctx.isa = isa;
     const auto attend_label = "attend_" + std::string(name(isa));

@@ -2,183 +2,265 @@
 
 #include "kernels/linear_kernel.h"
 #include "kernels/math_inl.h"
+#include "kernels/tiles_inl.h"
 
 namespace paceline::kernels {
 
-/// f32 products over tiles of 16 outputs. Whatever the blocking, an output is one chain of fused
-/// multiply-adds with k ascending from zero; a chain that is cut between blocks of k waits in the
-/// output, unrounded.
-template <class V>
+/// Products over tiles of 16 outputs: sums of a block of rows x a few tiles collect in `acc`
+/// [tiles][rows][16] over chunks of 256 inputs, unrounded; then bias, residual or activation.
+/// Whatever the blocking, an output has one order of operations: a chain of fused multiply-adds
+/// with k ascending (floats), or the order of packed::DotArgs (codes).
+template <class B>
 struct LinearKernel {
+  using V = typename B::V;
   using F = typename V::F;
-  static constexpr int64_t kInputBlock =
-      384;  // weights of one register tile stay in L1 or L2 meanwhile
-  static constexpr int64_t kRowBlock = 240;
-  static constexpr int64_t kNearFloats = 98304;     // 384 KB
-  static constexpr int64_t kPrefetchFloats = 1536;  // 6 KB ahead
+  using T = Tiles<B>;
+  static constexpr int kTilesMax = V::kPrefillTiles;
+  static constexpr int64_t kRowBlock = 256;
 
-  struct Block {
-    const LinearArgs* args;
-    float* out;  // [rows][out_stride], first column = first output of `tile`
-    int64_t out_stride;
-    int64_t row;
-    int64_t tile;
-    int64_t k_begin;
-    int64_t k_end;
+  // --- floats
+
+  struct FloatBlock {
+    const float* x;  ///< first row, first input of the chunk
+    int64_t x_stride;
+    const float* w[kTilesMax];  ///< [count][16]
+    int count;
+    float* acc;          ///< first row
+    int64_t acc_stride;  ///< floats between tiles
   };
 
-  static int lanes(const LinearArgs& a, int64_t tile) {
-    const int64_t left = a.outputs - tile * 16;
-    return left < 16 ? static_cast<int>(left) : 16;
-  }
-
-  static F finish(const LinearArgs& a, F acc, int64_t row, int64_t tile, int n) {
-    if (a.bias != nullptr) acc = V::add(acc, V::load_n(a.bias + tile * 16, n));
-    if (a.residual == nullptr) return acc;
-    return V::add(acc, V::load_n(a.residual + row * a.outputs + tile * 16, n));
-  }
-
   template <int R, int C>
-  static void block(const Block& b) {
-    const LinearArgs& a = *b.args;
+  static void float_block(const FloatBlock& b) {
     F acc[R][C];
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 8
-      for (int c = 0; c < C; ++c) {
-        const float* from = b.out + (b.row + r) * b.out_stride + c * 16;
-        acc[r][c] = b.k_begin == 0 ? V::zero() : V::load_n(from, lanes(a, b.tile + c));
-      }
+      for (int c = 0; c < C; ++c) acc[r][c] = V::load(b.acc + c * b.acc_stride + r * 16);
     }
-    const float* x = a.x + b.row * a.inputs;
-    const float* w = a.tiles + b.tile * a.inputs * 16;
-    const int64_t tile_stride = a.inputs * 16;
-    for (int64_t k = b.k_begin; k < b.k_end; ++k) {
+    for (int k = 0; k < b.count; ++k) {
       F weight[C];
 #pragma GCC unroll 8
-      for (int c = 0; c < C; ++c) {
-        weight[c] = V::load(w + c * tile_stride + k * 16);
-        V::prefetch(w + c * tile_stride + k * 16 + kPrefetchFloats);
-      }
+      for (int c = 0; c < C; ++c) weight[c] = V::load(b.w[c] + k * 16);
 #pragma GCC unroll 8
       for (int r = 0; r < R; ++r) {
-        const F value = V::set(x[r * a.inputs + k]);
+        const F value = V::set(b.x[r * b.x_stride + k]);
 #pragma GCC unroll 8
         for (int c = 0; c < C; ++c) acc[r][c] = V::fma(value, weight[c], acc[r][c]);
       }
     }
-    const bool last = b.k_end == a.inputs;
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 8
-      for (int c = 0; c < C; ++c) {
-        const int n = lanes(a, b.tile + c);
-        const F y = last ? finish(a, acc[r][c], b.row + r, b.tile + c, n) : acc[r][c];
-        V::store_n(b.out + (b.row + r) * b.out_stride + c * 16, y, n);
-      }
+      for (int c = 0; c < C; ++c) V::store(b.acc + c * b.acc_stride + r * 16, acc[r][c]);
     }
   }
 
-  /// The rows left over after whole register tiles.
   template <int R, int C>
-  static void tail(const Block& b, int64_t rows) {
+  static void float_tail(const FloatBlock& b, int64_t rows) {
     if constexpr (R > 0) {
       if (rows == R) {
-        block<R, C>(b);
+        float_block<R, C>(b);
       } else {
-        tail<R - 1, C>(b, rows);
+        float_tail<R - 1, C>(b, rows);
       }
     }
   }
 
-  /// Rows [row, row_end) of C tiles, k from b.k_begin to b.k_end.
   template <int C>
-  static void columns(Block b, int64_t row_end) {
+  static void float_rows(FloatBlock b, int64_t rows) {
     constexpr int kRows = V::kPrefillRows;
-    for (; b.row + kRows <= row_end; b.row += kRows) block<kRows, C>(b);
-    tail<kRows - 1, C>(b, row_end - b.row);
+    for (; rows >= kRows; rows -= kRows) {
+      float_block<kRows, C>(b);
+      b.x += kRows * b.x_stride;
+      b.acc += kRows * 16;
+    }
+    float_tail<kRows - 1, C>(b, rows);
   }
 
-  /// C tiles at once while there are C, then fewer.
   template <int C>
-  static void tiles(Block b, int64_t row_end, int64_t tile_end) {
-    for (; b.tile + C <= tile_end; b.tile += C, b.out += C * 16) columns<C>(b, row_end);
+  static void float_columns(const FloatBlock& b, int64_t rows, int tiles) {
     if constexpr (C > 1) {
-      if (b.tile < tile_end) tiles<C - 1>(b, row_end, tile_end);
+      if (tiles < C) return float_columns<C - 1>(b, rows, tiles);
     }
+    float_rows<C>(b, rows);
   }
 
-  /// Few rows: the weights pass once, in one stream where the rows hide the latency of a chain.
-  static void few_rows(const Block& whole, int64_t tile_end) {
-    if (whole.args->rows * 2 > V::kPrefillRows) {
-      tiles<V::kFewRowsTiles>(whole, whole.args->rows, tile_end);
-    } else {
-      tiles<1>(whole, whole.args->rows, tile_end);
-    }
-  }
-
-  /// Every block of k of the rows [part.row, row_end) for the tiles from part.tile on.
-  static void input_blocks(Block part, int64_t row_end, int64_t tile_end) {
-    const int64_t inputs = part.args->inputs;
-    for (int64_t k = 0; k < inputs; k += kInputBlock) {
-      part.k_begin = k;
-      part.k_end = k + kInputBlock < inputs ? k + kInputBlock : inputs;
-      tiles<V::kPrefillTiles>(part, row_end, tile_end);
-    }
-  }
-
-  /// Tiles [tile, tile_end) of all rows; `out` points at the first column of `tile`. While x fits
-  /// in L2 the weights pass once, group of tiles by group; else a block of x (rows and k) stays in
-  /// L2 and meets all tiles.
-  static void range(const LinearArgs& a, float* out, int64_t out_stride, int64_t tile,
-                    int64_t tile_end) {
-    Block part{&a, out, out_stride, 0, tile, 0, a.inputs};
-    if (a.rows <= V::kPrefillRows || a.inputs == 0) {
-      few_rows(part, tile_end);
-    } else if (a.rows * a.inputs <= kNearFloats) {
-      constexpr int64_t kGroup = V::kPrefillTiles;
-      for (; part.tile < tile_end; part.tile += kGroup, part.out += kGroup * 16) {
-        const int64_t group_end = part.tile + kGroup;
-        input_blocks(part, a.rows, group_end < tile_end ? group_end : tile_end);
+  static void float_sums(const LinearArgs& a, int64_t tile, int tiles, int64_t row, int64_t rows,
+                         float* acc) {
+    alignas(64) float scratch[kTilesMax][packed::kChunkInputs * 16];
+    const int64_t tile_bytes = a.layout->tile_bytes(a.inputs);
+    int64_t offset = 0;
+    for (int64_t k = 0; k < a.inputs; k += packed::kChunkInputs) {
+      FloatBlock b{a.x + row * a.inputs + k,     a.inputs, {},
+                   T::chunk_inputs(a.inputs, k), acc,      rows * 16};
+      for (int c = 0; c < tiles; ++c) {
+        const uint8_t* chunk = a.tiles + weight_tile(a, tile + c) * tile_bytes + offset;
+        b.w[c] = T::floats(*a.layout, chunk, b.count, scratch[c]);
       }
+      float_columns<kTilesMax>(b, rows, tiles);
+      offset += a.layout->chunk_bytes();
+    }
+  }
+
+  // --- codes
+
+  static constexpr int kSteps = sizeof(B::kRowSteps) / sizeof(int);
+  static constexpr int kRowsMax = B::kRowSteps[kSteps - 1];
+
+  /// Rows up to what the kernels take at once.
+  static int64_t padded_rows(int64_t rows) {
+    const int64_t whole = rows / kRowsMax * kRowsMax;
+    for (const int step : B::kRowSteps) {
+      if (rows - whole == 0) break;
+      if (rows - whole <= step) return whole + step;
+    }
+    return whole;
+  }
+
+  template <class C, int Step = 0>
+  static void dot_step(const packed::DotArgs& d, const C& chunk, int64_t rows) {
+    if constexpr (Step < kSteps) {
+      if (rows <= B::kRowSteps[Step]) {
+        B::template dot<B::kRowSteps[Step]>(d, chunk);
+      } else {
+        dot_step<C, Step + 1>(d, chunk, rows);
+      }
+    }
+  }
+
+  /// Packed codes are read again for every kRowsMax rows: from the first cache, and taking them
+  /// apart costs less than storing them unpacked.
+  template <class Format>
+  static void dot_chunk(packed::DotArgs d, const packed::Layout& layout, const uint8_t* at,
+                        int64_t rows) {
+    const packed::Chunk<B, Format> chunk(layout, at);
+    for (; rows > kRowsMax; rows -= kRowsMax) {
+      B::template dot<kRowsMax>(d, chunk);
+      packed::skip_rows(d, kRowsMax);
+    }
+    dot_step(d, chunk, rows);
+  }
+
+  template <class... Formats>
+  static auto dot_chunk_of(int format, packed::List<Formats...>) {
+    using Function = void (*)(packed::DotArgs, const packed::Layout&, const uint8_t*, int64_t);
+    static constexpr Function kAll[] = {&dot_chunk<Formats>...};
+    return kAll[format];
+  }
+
+  static void code_sums(const LinearArgs& a, int64_t tile, int64_t row, int64_t rows, float* acc) {
+    const packed::Layout& layout = *a.layout;
+    const auto dot = dot_chunk_of(layout.format, packed::CodeFormats{});
+    const uint8_t* chunk = a.tiles + weight_tile(a, tile) * layout.tile_bytes(a.inputs);
+    for (int64_t k = 0; k < a.inputs; k += packed::kChunkInputs, chunk += layout.chunk_bytes()) {
+      packed::DotArgs d = packed::dot_args(layout, *a.panel, row, k);
+      d.groups = T::chunk_inputs(a.inputs, k) / 32;
+      d.acc = acc;
+      dot(d, layout, chunk, rows);
+    }
+  }
+
+  // --- a block of rows x tiles
+
+  static int64_t weight_tile(const LinearArgs& a, int64_t tile) {
+    return a.chosen == nullptr ? tile : a.chosen[tile];
+  }
+  static int lanes(const LinearArgs& a, int64_t tile) {
+    const int64_t left = a.outputs - weight_tile(a, tile) * 16;
+    return left < 16 ? static_cast<int>(left) : 16;
+  }
+  static bool by_codes(const LinearArgs& a) { return a.panel != nullptr && a.layout->codes; }
+
+  /// acc [tiles][rows][16] = products of rows [row, row + rows) with `tiles` tiles. Codes: one
+  /// tile, and what acc has behind its rows is lost.
+  static void sums(const LinearArgs& a, int64_t tile, int tiles, int64_t row, int64_t rows,
+                   float* acc) {
+    const int64_t cleared = by_codes(a) ? padded_rows(rows) : tiles * rows;
+    for (int64_t i = 0; i < cleared; ++i) V::store(acc + i * 16, V::zero());
+    if (by_codes(a)) {
+      code_sums(a, tile, row, rows, acc);
     } else {
-      for (; part.row < a.rows; part.row += kRowBlock) {
-        const int64_t row_end = part.row + kRowBlock;
-        input_blocks(part, row_end < a.rows ? row_end : a.rows, tile_end);
+      float_sums(a, tile, tiles, row, rows, acc);
+    }
+  }
+
+  static F with_bias(const LinearArgs& a, F y, int64_t tile, int n) {
+    return a.bias == nullptr ? y : V::add(y, V::load_n(a.bias + weight_tile(a, tile) * 16, n));
+  }
+
+  static void finish(const LinearArgs& a, const float* acc, int64_t tile, int64_t row,
+                     int64_t rows) {
+    const int n = lanes(a, tile);
+    for (int64_t r = 0; r < rows; ++r) {
+      F y = with_bias(a, V::load(acc + r * 16), tile, n);
+      const int64_t at = (row + r) * a.out_stride + tile * 16;
+      if (a.residual != nullptr) y = V::add(y, V::load_n(a.residual + at, n));
+      V::store_n(a.out + at, y, n);
+    }
+  }
+
+  static void combine(const GatedArgs& g, const float* gates, const float* ups, int64_t tile,
+                      int64_t row, int64_t rows) {
+    const LinearArgs& a = g.args;
+    const int n = lanes(a, tile);
+    for (int64_t r = 0; r < rows; ++r) {
+      const F gate = with_bias(a, V::load(gates + r * 16), tile, n);
+      F up = V::load(ups + r * 16);
+      if (g.up_bias != nullptr) up = V::add(up, V::load_n(g.up_bias + tile * 16, n));
+      const F act = g.gelu ? Math<V>::gelu_tanh(gate) : Math<V>::silu(gate);
+      V::store_n(a.out + (row + r) * a.out_stride + tile * 16, V::mul(act, up), n);
+    }
+  }
+
+  /// Rows whose activations stay near while the tiles of a range pass.
+  static int64_t row_block(const LinearArgs& a) {
+    const int64_t near = (by_codes(a) ? 524288 : 131072) / (a.inputs + 1) / 8 * 8;
+    const int64_t least = by_codes(a) ? 64 : 48;
+    return near < least ? least : near < kRowBlock ? near : kRowBlock;
+  }
+
+  /// body(tile, tiles, row, rows) for every block of rows and group of tiles.
+  template <class Body>
+  static void blocks(const LinearArgs& a, int64_t tile_begin, int64_t tile_end, bool single,
+                     Body body) {
+    const int64_t step = row_block(a);
+    const int group = single || by_codes(a) ? 1 : kTilesMax;
+    for (int64_t row = 0; row < a.rows; row += step) {
+      const int64_t rows = a.rows - row < step ? a.rows - row : step;
+      for (int64_t tile = tile_begin; tile < tile_end; tile += group) {
+        const int64_t left = tile_end - tile;
+        body(tile, left < group ? static_cast<int>(left) : group, row, rows);
       }
     }
   }
 
   static void linear(const LinearArgs& a, int64_t tile_begin, int64_t tile_end) {
-    range(a, a.out + tile_begin * 16, a.outputs, tile_begin, tile_end);
-  }
-
-  static void combine(const GatedArgs& g, int64_t tile, int64_t tile_end) {
-    const LinearArgs& a = g.args;
-    const int64_t stride = (tile_end - tile) * 16;
-    for (int64_t row = 0; row < a.rows; ++row) {
-      for (int64_t t = tile; t < tile_end; ++t) {
-        const int n = lanes(a, t);
-        float* out = a.out + row * a.outputs + t * 16;
-        const F gate = V::load_n(out, n);
-        const F up = V::load_n(g.scratch + row * stride + (t - tile) * 16, n);
-        const F act = g.gelu ? Math<V>::gelu_tanh(gate) : Math<V>::silu(gate);
-        V::store_n(out, V::mul(act, up), n);
-      }
-    }
+    alignas(64) float acc[kTilesMax * kRowBlock * 16];
+    blocks(a, tile_begin, tile_end, false, [&](int64_t tile, int tiles, int64_t row, int64_t rows) {
+      sums(a, tile, tiles, row, rows, acc);
+      for (int c = 0; c < tiles; ++c) finish(a, acc + c * rows * 16, tile + c, row, rows);
+    });
   }
 
   static void gated(const GatedArgs& g, int64_t tile_begin, int64_t tile_end) {
+    alignas(64) float gates[kTilesMax * kRowBlock * 16];
+    alignas(64) float ups[kTilesMax * kRowBlock * 16];
     LinearArgs up = g.args;
+    up.layout = g.up_layout;
     up.tiles = g.up_tiles;
-    up.bias = g.up_bias;
-    range(g.args, g.args.out + tile_begin * 16, g.args.outputs, tile_begin, tile_end);
-    range(up, g.scratch, (tile_end - tile_begin) * 16, tile_begin, tile_end);
-    combine(g, tile_begin, tile_end);
+    blocks(g.args, tile_begin, tile_end, by_codes(up),
+           [&](int64_t tile, int tiles, int64_t row, int64_t rows) {
+             sums(g.args, tile, tiles, row, rows, gates);
+             sums(up, tile, tiles, row, rows, ups);
+             for (int c = 0; c < tiles; ++c) {
+               const int64_t at = c * rows * 16;
+               combine(g, gates + at, ups + at, tile + c, row, rows);
+             }
+           });
   }
 
   static const LinearTable& table() {
-    static constexpr LinearTable kTable{&linear, &gated};
+    static constexpr LinearTable kTable{&linear, &gated, &T::quantize, &padded_rows, &T::row};
     return kTable;
   }
 };

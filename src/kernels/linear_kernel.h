@@ -3,36 +3,49 @@
 #include <cstdint>
 
 #include "kernels/context.h"
+#include "kernels/packed/dot.h"
+#include "kernels/packed/layout.h"
 
 namespace paceline::kernels {
 
-/// One matrix product over packed tiles ([outputs / 16][inputs][16]).
+/// One matrix product over packed tiles.
 struct LinearArgs {
-  const float* x;  ///< [rows, inputs]
-  const float* tiles;
+  const float* x;              ///< [rows, inputs]
+  const packed::Panel* panel;  ///< x as codes: formats of codes multiply these; null: x itself
+  const packed::Layout* layout;
+  const uint8_t* tiles;
+  const int32_t* chosen;  ///< output tile t is the weight's tile chosen[t]; null: tile t
   const float* bias;      ///< [outputs] or null
   const float* residual;  ///< [rows, outputs] or null
-  float* out;             ///< [rows, outputs]
+  float* out;             ///< [rows, out_stride]
+  int64_t out_stride;
   int64_t rows;
   int64_t inputs;
-  int64_t outputs;
+  int64_t outputs;  ///< of the weight
 };
 
-/// A product of two: out = act(gate) * up over the same x. `args` is the gate; its residual is
-/// null.
+/// A product of two: out = act(gate) * up over the same x. `args` is the gate; no residual.
 struct GatedArgs {
   LinearArgs args;
-  const float* up_tiles;
+  const packed::Layout* up_layout;
+  const uint8_t* up_tiles;
   const float* up_bias;  ///< [outputs] or null
-  float* scratch;        ///< [rows][16 * tiles of the range]
   bool gelu;             ///< gelu_tanh instead of silu
 };
 
-/// The functions of one instruction set. Each handles all rows of the output tiles [tile_begin,
-/// tile_end).
+/// The functions of one instruction set.
 struct LinearTable {
+  /// All rows of the output tiles [tile_begin, tile_end).
   void (*linear)(const LinearArgs& args, int64_t tile_begin, int64_t tile_end);
   void (*gated)(const GatedArgs& args, int64_t tile_begin, int64_t tile_end);
+  /// Groups [group_begin, group_end) of 32 inputs of every row of x [panel.rows, inputs].
+  void (*quantize)(const float* x, int64_t inputs, const packed::Panel& panel, int64_t group_begin,
+                   int64_t group_end);
+  /// Panel::stride for so many rows.
+  int64_t (*padded_rows)(int64_t rows);
+  /// Row `lane` of a tile as floats times `scale`, [inputs].
+  void (*row)(const packed::Layout& layout, const uint8_t* tile, int lane, int64_t inputs,
+              float scale, float* out);
 };
 const LinearTable& linear_table(Isa isa);
 

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <new>
 #include <string>
 #include <vector>
 
 #include "array/runtime.h"
+#include "kernels/packed/pack.h"
 #include "paceline/error.h"
 
 namespace paceline::kernels {
@@ -51,24 +51,21 @@ void check_tensor(const blocks::StoredTensor& tensor, std::span<const int32_t> o
   }
 }
 
-void pack_tile(const float* rows, int64_t count, int64_t inputs, float* tile) {
-  for (int64_t lane = 0; lane < count; ++lane) {
-    const float* row = rows + lane * inputs;
-    for (int64_t k = 0; k < inputs; ++k) tile[k * 16 + lane] = row[k];
-  }
-}
-
-AlignedFloats pack_tiles(const Context& ctx, const RowSource& source, int64_t outputs,
-                         int64_t inputs) {
-  const int64_t tiles = (outputs + 15) / 16;
-  AlignedFloats packed(tiles * inputs * 16);
-  ctx.pool->parallel_for(tiles, 1, [&](int64_t begin, int64_t end) {
-    std::vector<float> rows(static_cast<std::size_t>(16 * inputs));
+AlignedBytes pack_tiles(const Context& ctx, const blocks::StoredTensor& tensor,
+                        std::span<const int32_t> order, const LinearWeight::Impl& impl) {
+  const int64_t tile_bytes = impl.layout.tile_bytes(impl.inputs);
+  AlignedBytes packed(impl.tile_count() * tile_bytes);
+  ctx.pool->parallel_for(impl.tile_count(), 1, [&](int64_t begin, int64_t end) {
     for (int64_t tile = begin; tile < end; ++tile) {
-      const int64_t count = std::min<int64_t>(16, outputs - tile * 16);
-      source.decode(tile * 16, count,
-                    std::span<float>(rows).first(static_cast<std::size_t>(count * inputs)));
-      pack_tile(rows.data(), count, inputs, packed.data() + tile * inputs * 16);
+      int64_t rows[packed::kTileOutputs];
+      for (int64_t lane = 0; lane < packed::kTileOutputs; ++lane) {
+        const int64_t output = tile * packed::kTileOutputs + lane;
+        rows[lane] = output >= impl.outputs ? -1
+                     : order.empty()        ? output
+                                            : order[static_cast<std::size_t>(output)];
+      }
+      packed::pack_tile(impl.layout, packed::rows_of(tensor, rows),
+                        packed.data() + tile * tile_bytes);
     }
   });
   return packed;
@@ -82,17 +79,16 @@ mlx::core::array decode_plain(const RowSource& source, int64_t outputs, int64_t 
 
 }  // namespace
 
-AlignedFloats::AlignedFloats(int64_t count) {
-  const std::size_t bytes = static_cast<std::size_t>(std::max<int64_t>(count, 1)) * sizeof(float);
-  const std::size_t alignment = bytes >= kHugePage ? kHugePage : 64;
-  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-  data_.reset(static_cast<float*>(std::aligned_alloc(alignment, rounded)));
+AlignedBytes::AlignedBytes(int64_t bytes) : size_(std::max<int64_t>(bytes, 1)) {
+  const auto wanted = static_cast<std::size_t>(size_);
+  const std::size_t alignment = wanted >= kHugePage ? kHugePage : 64;
+  const std::size_t rounded = (wanted + alignment - 1) / alignment * alignment;
+  data_.reset(static_cast<uint8_t*>(std::aligned_alloc(alignment, rounded)));
   if (!data_) throw std::bad_alloc();
   if (alignment == kHugePage) madvise(data_.get(), rounded, MADV_HUGEPAGE);
-  std::memset(data_.get(), 0, rounded);
 }
 
-void AlignedFloats::Free::operator()(float* p) const { std::free(p); }
+void AlignedBytes::Free::operator()(uint8_t* p) const { std::free(p); }
 
 LinearWeight LinearWeight::pack(const Context& ctx, const blocks::StoredTensor& tensor,
                                 std::span<const int32_t> row_order) {
@@ -104,7 +100,8 @@ LinearWeight LinearWeight::pack(const Context& ctx, const blocks::StoredTensor& 
   if (ctx.portable) {
     impl->plain = decode_plain(source, impl->outputs, impl->inputs);
   } else {
-    impl->tiles = pack_tiles(ctx, source, impl->outputs, impl->inputs);
+    impl->layout = packed::layout_of(tensor);
+    impl->tiles = pack_tiles(ctx, tensor, row_order, *impl);
   }
   LinearWeight weight;
   weight.impl_ = std::move(impl);
@@ -114,8 +111,8 @@ LinearWeight LinearWeight::pack(const Context& ctx, const blocks::StoredTensor& 
 int64_t LinearWeight::outputs() const { return impl_->outputs; }
 int64_t LinearWeight::inputs() const { return impl_->inputs; }
 int64_t LinearWeight::resident_bytes() const {
-  const int64_t rows = impl_->plain ? impl_->outputs : impl_->tile_count() * 16;
-  return rows * impl_->inputs * static_cast<int64_t>(sizeof(float));
+  if (impl_->tiles) return impl_->tiles->size();
+  return impl_->outputs * impl_->inputs * static_cast<int64_t>(sizeof(float));
 }
 
 }  // namespace paceline::kernels

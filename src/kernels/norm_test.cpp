@@ -3,9 +3,7 @@
 #include <doctest/doctest.h>
 #include <mlx/ops.h>
 
-#include "kernels/norm_kernel.h"
-#include "kernels/rope.h"
-#include "kernels/test_support.h"
+#include "kernels/norm_test_support.h"
 #include "paceline/error.h"
 
 namespace mx = mlx::core;
@@ -28,13 +26,49 @@ std::vector<float> rms_reference(const std::vector<float>& x, const std::vector<
     for (std::size_t i = 0; i < width; ++i) {
       lane[i % 16] = std::fma(x[row + i], x[row + i], lane[i % 16]);
     }
-    for (int half = 8; half > 0; half /= 2) {
-      for (int i = 0; i < half; ++i) lane[i] += lane[i + half];
-    }
-    const float scale = 1.0F / std::sqrt(lane[0] / static_cast<float>(width) + eps);
+    const float scale = 1.0F / std::sqrt(reference_tree(lane) / static_cast<float>(width) + eps);
     for (std::size_t i = 0; i < width; ++i) y[row + i] = x[row + i] * scale * (w[i] + offset);
   }
   return y;
+}
+
+std::vector<float> layer_reference(const std::vector<float>& x, const std::vector<float>& w,
+                                   const std::vector<float>& bias, float eps) {
+  const std::size_t width = w.size();
+  std::vector<float> y(x.size());
+  for (std::size_t row = 0; row < x.size(); row += width) {
+    float sums[16] = {}, squares[16] = {};
+    for (std::size_t i = 0; i < width; ++i) sums[i % 16] += x[row + i];
+    const float mean = reference_tree(sums) / static_cast<float>(width);
+    for (std::size_t i = 0; i < width; ++i) {
+      const float d = x[row + i] - mean;
+      squares[i % 16] = std::fma(d, d, squares[i % 16]);
+    }
+    const float scale = 1.0F / std::sqrt(reference_tree(squares) / static_cast<float>(width) + eps);
+    for (std::size_t i = 0; i < width; ++i) {
+      y[row + i] = (x[row + i] - mean) * scale * w[i];
+      if (!bias.empty()) y[row + i] += bias[i];
+    }
+  }
+  return y;
+}
+
+std::vector<float> log_softmax_reference(const std::vector<float>& x, std::size_t width) {
+  std::vector<float> y(x.size());
+  for (std::size_t row = 0; row < x.size(); row += width) {
+    float max = -INFINITY;
+    for (std::size_t i = 0; i < width; ++i) max = x[row + i] > max ? x[row + i] : max;
+    float lane[16] = {};
+    for (std::size_t i = 0; i < width; ++i) lane[i % 16] += reference_exp(x[row + i] - max);
+    const auto log = static_cast<float>(std::log(static_cast<double>(reference_tree(lane))));
+    for (std::size_t i = 0; i < width; ++i) y[row + i] = x[row + i] - max - log;
+  }
+  return y;
+}
+
+/// x [rows, width] of `values`.
+mx::array as_rows(const std::vector<float>& values, int width) {
+  return array::f32_array(values, {static_cast<int>(values.size()) / width, width});
 }
 
 }  // namespace
@@ -76,63 +110,92 @@ TEST_CASE("softcap and add agree with their portable forms and between instructi
   }
 }
 
-TEST_CASE("exp is within 2 ulp, covers the edges and is the same everywhere") {
-  std::vector<float> x;
-  for (int i = 0; i < 140510; ++i) x.push_back(-103.5F + 0.00137F * static_cast<float>(i));
-  for (const float v :
-       {0.0F, -0.0F, 1e-30F, 88.72F, 88.73F, 1000.0F, -1000.0F, INFINITY, -INFINITY, NAN}) {
-    x.push_back(v);
+TEST_CASE("rms_norm follows the written order on hard values") {
+  for (const int width : {1, 7, 16, 33, 576}) {
+    const auto values = hard_rows(static_cast<std::size_t>(width));
+    const auto w = random_floats(static_cast<std::size_t>(width), 2);
+    const auto expected = rms_reference(values, w, 1e-6F, 1.0F);
+    on_every_context([&](const Context& ctx) {
+      const auto y =
+          rms_norm(ctx, as_rows(values, width), array::f32_array(w, {width}), 1e-6F, 1.0F);
+      CHECK(same_bits_or_nan(array::to_vector(y), expected));
+    });
   }
-  const auto count = static_cast<int64_t>(x.size());
-  std::vector<float> generic(x.size()), other(x.size());
-  norm_table(Isa::generic).exp(x.data(), generic.data(), 0, count);
-  for (const Isa isa : machine_isas()) {
-    norm_table(isa).exp(x.data(), other.data(), 0, count - 1);
-    CHECK(std::memcmp(other.data(), generic.data(), (x.size() - 1) * sizeof(float)) == 0);
-    norm_table(isa).exp(x.data(), other.data(), count - 1, count);
-    CHECK(std::isnan(other.back()));
-  }
-  double worst = 0.0;
-  for (std::size_t i = 0; i + 1 < x.size(); ++i) {
-    const double exact = std::exp(static_cast<double>(x[i]));
-    if (exact > 3.4028234e38) {
-      CHECK(generic[i] == INFINITY);
-    } else if (exact < 1.1754944e-38) {
-      CHECK(std::fabs(generic[i] - exact) <= 2.9e-45);  // two denormal steps
-    } else {
-      const auto near = static_cast<float>(exact);
-      const double ulp = std::nextafter(near, INFINITY) - near;
-      worst = std::max(worst, std::fabs(generic[i] - exact) / ulp);
-    }
-  }
-  MESSAGE("exp: worst error " << worst << " ulp");
-  CHECK(worst <= 2.0);
-  CHECK(std::isnan(generic.back()));
 }
 
-TEST_CASE("rope agrees with its portable form at any position and split") {
-  for (const bool interleaved : {false, true}) {
-    auto spec = std::make_shared<RopeSpec>();
-    for (int i = 0; i < 24; ++i) {
-      spec->inverse_frequencies.push_back(std::pow(10000.0F, -static_cast<float>(i) / 24.0F));
+TEST_CASE("layer_norm follows the written order on every instruction set") {
+  for (const int width : {1, 15, 16, 17, 64, 100, 576}) {
+    const auto w = random_floats(static_cast<std::size_t>(width), 2);
+    const auto bias = random_floats(static_cast<std::size_t>(width), 3);
+    const auto weight = array::f32_array(w, {width}), shift = array::f32_array(bias, {width});
+    for (const int rows : {0, 1, 3, 31, 129}) {
+      // Far from zero, where a sum of squares alone would lose the variance.
+      auto x = random_floats(static_cast<std::size_t>(rows) * width, 1);
+      for (float& v : x) v += 20.0F;
+      const auto input = array::f32_array(x, {rows, width});
+      on_every_context([&](const Context& ctx) {
+        CHECK(same_bits(array::to_vector(layer_norm(ctx, input, weight, shift, 1e-5F)),
+                        layer_reference(x, w, bias, 1e-5F)));
+        CHECK(same_bits(array::to_vector(layer_norm(ctx, input, weight, std::nullopt, 1e-5F)),
+                        layer_reference(x, w, {}, 1e-5F)));
+      });
+      const Context portable = make_context(1, Isa::generic, true);
+      // 2e-4: means near 20 carry 1e-6 of rounding against deviations of 1, and with one element
+      // sqrt(eps) divides what is left of it.
+      CHECK(relative_error(array::to_vector(layer_norm(portable, input, weight, shift, 1e-5F)),
+                           layer_reference(x, w, bias, 1e-5F)) < 2e-4);
     }
-    spec->magnitude = 1.25F;
-    spec->interleaved = interleaved;
-    std::vector<int32_t> positions{0, 1, 63, 64, 65, 4095, 100000, 3};
-    for (int i = 0; i < 200; ++i) positions.push_back(1000 + i);
-    const int tokens = static_cast<int>(positions.size());
-    const auto x = random_array({tokens, 3, 64}, 5);
-    const auto p = array::i32_array(positions, {tokens});
-    const auto expected = array::to_vector(rope(make_context(1, Isa::generic, true), x, p, spec));
-    const auto one = array::to_vector(rope(make_context(1, Isa::generic, false), x, p, spec));
-    CHECK(relative_error(one, expected) < 1e-6);
-    Context bare = make_context(2, detect_isa(), false);
-    CHECK(same_bits(array::to_vector(rope(bare, x, p, spec)), one));
-    bare.rope_cache = nullptr;
-    CHECK(same_bits(array::to_vector(rope(bare, x, p, spec)), one));
-    const auto last = mx::slice(x, {tokens - 1, 0, 0}, {tokens, 3, 64});
-    const auto alone = array::to_vector(
-        rope(bare, last, array::i32_array(std::span(positions).last(1), {1}), spec));
-    CHECK(same_bits(alone, {one.end() - 3 * 64, one.end()}));
+    const auto hard = hard_rows(static_cast<std::size_t>(width));
+    on_every_context([&](const Context& ctx) {
+      CHECK(same_bits_or_nan(
+          array::to_vector(layer_norm(ctx, as_rows(hard, width), weight, shift, 1e-5F)),
+          layer_reference(hard, w, bias, 1e-5F)));
+    });
   }
+}
+
+TEST_CASE("log_softmax follows the written order on every instruction set") {
+  const Context portable = make_context(1, Isa::generic, true);
+  for (const int width : {1, 15, 16, 17, 100, 1000, 20011}) {
+    for (const int rows : {0, 1, 5}) {
+      const auto x = random_floats(static_cast<std::size_t>(rows) * width, 4, 6.0F);
+      const auto expected = log_softmax_reference(x, static_cast<std::size_t>(width));
+      const auto input = array::f32_array(x, {rows, width});
+      on_every_context([&](const Context& ctx) {
+        CHECK(same_bits(array::to_vector(log_softmax(ctx, input)), expected));
+      });
+      CHECK(relative_error(array::to_vector(log_softmax(portable, input)), expected) < kTolerance);
+    }
+    const auto hard = hard_rows(static_cast<std::size_t>(width));
+    const auto expected = log_softmax_reference(hard, static_cast<std::size_t>(width));
+    on_every_context([&](const Context& ctx) {
+      CHECK(same_bits_or_nan(array::to_vector(log_softmax(ctx, as_rows(hard, width))), expected));
+    });
+    CHECK(std::isnan(expected[8 * static_cast<std::size_t>(width)]));  // -inf alone
+  }
+}
+
+TEST_CASE("a row of log_softmax and layer_norm alone equals the row in any batch") {
+  const auto x = random_array({40, 300}, 6, 4.0F);
+  const auto w = random_array({300}, 7);
+  const Context ctx = make_context(2, detect_isa(), false);
+  const auto soft = array::to_vector(log_softmax(ctx, x));
+  const auto norm = array::to_vector(layer_norm(ctx, x, w, std::nullopt, 1e-5F));
+  for (const int row : {0, 1, 19, 20, 39}) {
+    const auto alone = mx::slice(x, {row, 0}, {row + 1, 300});
+    const auto first = static_cast<std::ptrdiff_t>(row) * 300;
+    CHECK(same_bits(array::to_vector(log_softmax(ctx, alone)),
+                    {soft.begin() + first, soft.begin() + first + 300}));
+    CHECK(same_bits(array::to_vector(layer_norm(ctx, alone, w, std::nullopt, 1e-5F)),
+                    {norm.begin() + first, norm.begin() + first + 300}));
+  }
+}
+
+TEST_CASE("layer_norm and log_softmax refuse operands of other shapes and scalars") {
+  const Context ctx = make_context(1, Isa::generic, false);
+  const auto x = random_array({2, 8}, 1), w = random_array({7}, 2);
+  CHECK_THROWS_AS(layer_norm(ctx, x, w, std::nullopt, 1e-5F), Error);
+  CHECK_THROWS_AS(layer_norm(ctx, x, random_array({8}, 3), w, 1e-5F), Error);
+  CHECK_THROWS_AS(log_softmax(ctx, mx::array(1.0F)), Error);
+  CHECK_THROWS_AS(log_softmax(ctx, mx::array({1, 2})), Error);
 }

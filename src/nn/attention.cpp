@@ -17,9 +17,10 @@ mx::array Attention::operator()(const kernels::Context& ctx, const state::Batch&
                                 state::StateStore& store, int32_t layer, const mx::array& x,
                                 const std::optional<mx::array>& residual) const {
   const int32_t tokens = batch.token_count();
-  mx::array queries = mx::reshape(q(ctx, x), {tokens, heads, head_dim});
-  mx::array keys = mx::reshape(k(ctx, x), {tokens, kv_heads, head_dim});
-  const mx::array values = mx::reshape(v(ctx, x), {tokens, kv_heads, head_dim});
+  const auto projected = kernels::linear_each(ctx, x, {q.part(), k.part(), v.part()});
+  mx::array queries = mx::reshape(projected[0], {tokens, heads, head_dim});
+  mx::array keys = mx::reshape(projected[1], {tokens, kv_heads, head_dim});
+  const mx::array values = mx::reshape(projected[2], {tokens, kv_heads, head_dim});
   if (q_norm) queries = (*q_norm)(ctx, queries);
   if (k_norm) keys = (*k_norm)(ctx, keys);
   queries = kernels::rope(ctx, queries, batch.position_array(), rope);

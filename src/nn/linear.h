@@ -19,6 +19,7 @@ struct Linear {
       const std::optional<mlx::core::array>& residual = std::nullopt) const {
     return kernels::linear(ctx, x, weight, bias, residual);
   }
+  kernels::LinearPart part() const { return {weight, bias}; }
 };
 
 /// down(act(gate x) * up x).

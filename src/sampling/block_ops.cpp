@@ -1,99 +1,112 @@
 #include "sampling/block_ops.h"
 
-#include <algorithm>
-#include <array>
-#include <limits>
-
-#include "sampling/fixed_math.h"
-
-// The bodies are written once and inlined into one function per instruction set; the compiler
-// vectorises them.
-#define PACELINE_INLINE inline __attribute__((always_inline))
+#include "sampling/block_ops_inl.h"
 
 namespace paceline::sampling {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+using Floats4 [[gnu::vector_size(16)]] = float;
+using Words4 [[gnu::vector_size(16)]] = uint32_t;
+using Generic = BlockBodies<Floats4, Words4>;
 
-PACELINE_INLINE BlockScan scan_body(std::span<const float> logits) {
-  constexpr std::size_t kLanes = 16;
-  std::array<float, kLanes> best;
-  std::array<uint32_t, kLanes> bad{};
-  best.fill(-kInfinity);
-  std::size_t i = 0;
-  for (; i + kLanes <= logits.size(); i += kLanes) {
-    for (std::size_t j = 0; j < kLanes; ++j) {
-      const float x = logits[i + j];
-      best[j] = x > best[j] ? x : best[j];
-      bad[j] |= static_cast<uint32_t>(!(x < kInfinity));
-    }
-  }
-  for (; i < logits.size(); ++i) {
-    best[0] = logits[i] > best[0] ? logits[i] : best[0];
-    bad[0] |= static_cast<uint32_t>(!(logits[i] < kInfinity));
-  }
-  BlockScan result{best[0], bad[0] != 0};
-  for (std::size_t j = 1; j < kLanes; ++j) {
-    result.max = std::max(result.max, best[j]);
-    result.bad |= bad[j] != 0;
-  }
-  return result;
+void scan_generic(std::span<const float> logits, float* block_max) {
+  Generic::scan(logits, block_max);
 }
-
-PACELINE_INLINE void weigh_body(std::span<const float> logits, float max, float temperature,
-                                Weighed& out) {
-  const std::size_t n = logits.size();
-  std::array<float, kBlock> x;
-  // Short loops: each vectorises, one long one does not.
-  for (std::size_t j = 0; j < n; ++j) x[j] = (logits[j] - max) / temperature;
-  for (std::size_t j = 0; j < n; ++j) x[j] = x[j] < kExpFloor ? kExpFloor : x[j];
-  for (std::size_t j = 0; j < n; ++j) out.bucket[j] = bucket_of(x[j]);
-  for (std::size_t j = 0; j < n; ++j) x[j] = exp_in_range(x[j]);
-  for (std::size_t j = 0; j < n; ++j) out.weight[j] = to_fixed(x[j]);
+void column_max_generic(std::span<const float> logits, float* columns) {
+  Generic::column_max(logits, columns);
 }
-
-PACELINE_INLINE void hash_body(DrawKey key, uint32_t first, uint32_t* hashes) {
-  for (uint32_t j = 0; j < kBlock; ++j) hashes[j] = hash32(key, first + j);
-}
-
-BlockScan scan_generic(std::span<const float> logits) { return scan_body(logits); }
 void weigh_generic(std::span<const float> logits, float max, float temperature, Weighed& out) {
-  weigh_body(logits, max, temperature, out);
+  Generic::weigh(logits, max, temperature, out);
 }
-void hash_generic(DrawKey key, uint32_t first, uint32_t* hashes) { hash_body(key, first, hashes); }
+uint64_t sum_generic(const Maxima& row, float temperature) {
+  return Generic::sum(row, temperature);
+}
+void hash_generic(DrawKey key, uint32_t first, Hashed& out) { Generic::hash(key, first, out); }
 
 #ifdef __x86_64__
-__attribute__((target("avx2"))) BlockScan scan_avx2(std::span<const float> logits) {
-  return scan_body(logits);
+using Floats8 [[gnu::vector_size(32)]] = float;
+using Words8 [[gnu::vector_size(32)]] = uint32_t;
+using Avx2 = BlockBodies<Floats8, Words8>;
+
+[[gnu::target("avx2")]] void scan_avx2(std::span<const float> logits, float* block_max) {
+  Avx2::scan(logits, block_max);
 }
-__attribute__((target("avx2"))) void weigh_avx2(std::span<const float> logits, float max,
-                                                float temperature, Weighed& out) {
-  weigh_body(logits, max, temperature, out);
+[[gnu::target("avx2")]] void column_max_avx2(std::span<const float> logits, float* columns) {
+  Avx2::column_max(logits, columns);
 }
-__attribute__((target("avx2"))) void hash_avx2(DrawKey key, uint32_t first, uint32_t* hashes) {
-  hash_body(key, first, hashes);
+[[gnu::target("avx2")]] void weigh_avx2(std::span<const float> logits, float max, float temperature,
+                                        Weighed& out) {
+  Avx2::weigh(logits, max, temperature, out);
+}
+[[gnu::target("avx2")]] uint64_t sum_avx2(const Maxima& row, float temperature) {
+  return Avx2::sum(row, temperature);
+}
+[[gnu::target("avx2")]] void hash_avx2(DrawKey key, uint32_t first, Hashed& out) {
+  Avx2::hash(key, first, out);
+}
+
+using Floats16 [[gnu::vector_size(64)]] = float;
+using Words16 [[gnu::vector_size(64)]] = uint32_t;
+using Avx512 = BlockBodies<Floats16, Words16>;
+
+[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]] void scan_avx512(
+    std::span<const float> logits, float* block_max) {
+  Avx512::scan(logits, block_max);
+}
+[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]] void column_max_avx512(
+    std::span<const float> logits, float* columns) {
+  Avx512::column_max(logits, columns);
+}
+[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]] void weigh_avx512(
+    std::span<const float> logits, float max, float temperature, Weighed& out) {
+  Avx512::weigh(logits, max, temperature, out);
+}
+[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]] uint64_t sum_avx512(const Maxima& row,
+                                                                          float temperature) {
+  return Avx512::sum(row, temperature);
+}
+[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]] void hash_avx512(DrawKey key, uint32_t first,
+                                                                       Hashed& out) {
+  Avx512::hash(key, first, out);
 }
 #endif
 
 }  // namespace
 
 const BlockOps& generic_block_ops() {
-  static constexpr BlockOps kOps{scan_generic, weigh_generic, hash_generic};
+  static constexpr BlockOps kOps{scan_generic, column_max_generic, weigh_generic, sum_generic,
+                                 hash_generic};
   return kOps;
 }
 
 const BlockOps* avx2_block_ops() {
 #ifdef __x86_64__
-  static constexpr BlockOps kOps{scan_avx2, weigh_avx2, hash_avx2};
+  static constexpr BlockOps kOps{scan_avx2, column_max_avx2, weigh_avx2, sum_avx2, hash_avx2};
   return __builtin_cpu_supports("avx2") ? &kOps : nullptr;
 #else
   return nullptr;
 #endif
 }
 
+const BlockOps* avx512_block_ops() {
+#ifdef __x86_64__
+  static constexpr BlockOps kOps{scan_avx512, column_max_avx512, weigh_avx512, sum_avx512,
+                                 hash_avx512};
+  const bool has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  return has ? &kOps : nullptr;
+#else
+  return nullptr;
+#endif
+}
+
 const BlockOps& block_ops() {
-  static const BlockOps* const wide = avx2_block_ops();
-  return wide != nullptr ? *wide : generic_block_ops();
+  static const BlockOps& best = []() -> const BlockOps& {
+    if (const BlockOps* widest = avx512_block_ops()) return *widest;
+    if (const BlockOps* wide = avx2_block_ops()) return *wide;
+    return generic_block_ops();
+  }();
+  return best;
 }
 
 }  // namespace paceline::sampling

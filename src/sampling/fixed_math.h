@@ -13,6 +13,7 @@ namespace paceline::sampling {
 inline double log_ratio(double s) {
   const double z = s * s;
   double p = 1.0 / 25.0;
+#pragma GCC unroll 12  // 1.0 / k are constants then
   for (int k = 23; k >= 1; k -= 2) p = p * z + 1.0 / k;
   return 2.0 * s * p;
 }
@@ -35,23 +36,27 @@ inline double log_fixed(double x) {
 
 constexpr float kExpFloor = -87.0F;
 
+/// The parts of exp: n = round(x log2 e), r = x - n ln 2, then 1 + r + r^2 P(r) times 2^n.
+constexpr float kExpLog2E = 1.44269504F;
+/// Adding it rounds to an integer, which is then in the low bits.
+constexpr float kExpRound = 0x1.8p23F;
+constexpr float kExpLn2High = 0.693359375F;
+constexpr float kExpLn2Low = -2.12194440e-4F;
+/// P, highest power first: minimax coefficients of Cephes' expf.
+constexpr float kExpPowers[] = {1.9875691500e-4F, 1.3981999507e-3F, 8.3334519073e-3F,
+                                4.1665795894e-2F, 1.6666665459e-1F, 5.0000001201e-1F};
+
 /// exp(x) for kExpFloor <= x <= 0; relative error below 2^-23. Branch-free, so loops over it
-/// vectorise.
+/// vectorise. BlockOps::sum has the same steps for several vectors side by side.
 inline float exp_in_range(float x) {
-  constexpr float kRound =
-      12582912.0F;  // 1.5 * 2^23: adding and subtracting it rounds to an integer
-  constexpr float kLn2High = 0.693359375F;
-  constexpr float kLn2Low = -2.12194440e-4F;
-  const float n = (x * 1.44269504F + kRound) - kRound;
-  const float r = (x - n * kLn2High) - n * kLn2Low;
-  float p = 1.9875691500e-4F;  // minimax coefficients of Cephes' expf
-  p = p * r + 1.3981999507e-3F;
-  p = p * r + 8.3334519073e-3F;
-  p = p * r + 4.1665795894e-2F;
-  p = p * r + 1.6666665459e-1F;
-  p = p * r + 5.0000001201e-1F;
+  const float shifted = x * kExpLog2E + kExpRound;
+  const float n = shifted - kExpRound;
+  const float r = (x - n * kExpLn2High) - n * kExpLn2Low;
+  float p = kExpPowers[0];
+  for (int i = 1; i < 6; ++i) p = p * r + kExpPowers[i];
   p = (p * r) * r + r + 1.0F;
-  const auto scale = static_cast<uint32_t>(static_cast<int32_t>(n)) << 23;
+  // What stands above n in `shifted` leaves in the shift.
+  const uint32_t scale = std::bit_cast<uint32_t>(shifted) << 23;
   return std::bit_cast<float>(std::bit_cast<uint32_t>(p) + scale);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "paceline/sampling.h"
+#include "sampling/block_ops.h"
 
 namespace paceline::sampling {
 
@@ -25,7 +26,9 @@ class LogitRow {
   std::size_t blocks() const { return block_max_.size(); }
   float block_max(std::size_t block) const { return block_max_[block]; }
   std::pair<std::size_t, std::size_t> block_range(std::size_t block) const;
+  std::span<const float> block(std::size_t index) const;
   float max() const { return max_; }
+  Maxima maxima() const { return {logits_, block_max_.data(), max_}; }
   /// Lowest id that has the greatest logit.
   TokenId argmax() const;
 
@@ -58,15 +61,21 @@ struct Cut {
 };
 inline Cut shorter(const Cut& x, const Cut& y) { return x.keeps({y.logit, y.id}) ? y : x; }
 
+/// The ids with at least `floor` that `within` keeps, in no order; floor > -inf. Beyond `most` of
+/// them it gives up and returns those found so far.
+std::vector<Candidate> gather(const LogitRow& row, float floor, const Cut& within,
+                              std::size_t most = std::numeric_limits<std::size_t>::max());
+
 /// The k first ids; k >= 1.
 Cut top_k_cut(const LogitRow& row, std::size_t k);
-/// The shortest prefix of `within` that holds at least p of its probability at `temperature` > 0.
-Cut top_p_cut(const LogitRow& row, float p, float temperature, const Cut& within);
 /// Ids with at least min_p times the probability of the most likely one; min_p in (0, 1].
 Cut min_p_cut(const LogitRow& row, float min_p, float temperature);
+/// The shortest prefix of `within` that holds at least p of its probability at `temperature` > 0
+/// (top_p.cpp).
+Cut top_p_cut(const LogitRow& row, float p, float temperature, const Cut& within);
 
-/// Sum of exp(logit - max) in units of 2^-40.
-uint64_t total_weight(const LogitRow& row);
+/// Sum of exp((logit - max) / temperature) in units of 2^-40 (top_p.cpp).
+uint64_t total_weight(const LogitRow& row, float temperature);
 
 /// The n first ids in order, fewer when the row has fewer finite logits.
 std::vector<TokenId> best_ids(const LogitRow& row, std::size_t n);

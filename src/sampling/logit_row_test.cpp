@@ -78,6 +78,66 @@ TokenId naive_draw(const std::vector<float>& row, double t, const Cut& cut, Draw
   return best_id;
 }
 
+// Draws of a row of n ids that differ from the full search, over seeds 1..draws.
+int wrong_draws(std::size_t n, uint64_t r, uint64_t draws) {
+  const bool ties = r % 2 == 0;
+  const std::vector<float> values = random_row(n, 100 + r, ties, static_cast<float>(r % 7));
+  const LogitRow row(values, 0);
+  const double t = std::array{0.01, 0.5, 1.0, 3.0}[r % 4];
+  const Cut cut = r % 3 == 0 ? top_k_cut(row, 1 + r) : Cut{};
+  int wrong = 0;
+  for (uint64_t seed = 1; seed <= draws; ++seed) {
+    const DrawKey key = draw_key(seed, static_cast<int64_t>(r));
+    if (noisy_argmax(row, t, cut, key) != naive_draw(values, t, cut, key)) ++wrong;
+  }
+  return wrong;
+}
+
+std::vector<float> block_max(const BlockOps& ops, const std::vector<float>& values) {
+  std::vector<float> best((values.size() + kBlock - 1) / kBlock);
+  ops.scan(values, best.data());
+  return best;
+}
+
+std::vector<float> column_max(const BlockOps& ops, const std::vector<float>& values) {
+  std::vector<float> best(kColumns);
+  ops.column_max(values, best.data());
+  return best;
+}
+
+void check_weights(const BlockOps& plain, const BlockOps& wide, const std::vector<float>& values,
+                   float t) {
+  auto one = std::make_unique<Weighed>();
+  auto two = std::make_unique<Weighed>();
+  plain.weigh(values, 60, t, *one);
+  wide.weigh(values, 60, t, *two);
+  uint64_t sum = 0;
+  for (std::size_t j = 0; j < values.size(); ++j) {
+    CHECK(one->weight[j] == weight_fixed((values[j] - 60) / t));
+    CHECK(one->weight[j] == two->weight[j]);
+    CHECK(one->bucket[j] == two->bucket[j]);
+    sum += one->weight[j];
+  }
+  const std::vector<float> best = block_max(plain, values);
+  CHECK(plain.sum({values, best.data(), 60}, t) == sum);
+  CHECK(wide.sum({values, best.data(), 60}, t) == sum);
+}
+
+void check_hashes(const BlockOps& plain, const BlockOps& wide, DrawKey key, uint32_t first) {
+  Hashed one;
+  Hashed two;
+  plain.hash(key, first, one);
+  wide.hash(key, first, two);
+  CHECK(one.hash == two.hash);
+  CHECK(one.least == two.least);
+  CHECK(one.hash[7] == hash32(key, first + 7));
+  for (std::size_t column = 0; column < kColumns; ++column) {
+    uint32_t least = one.hash[column];
+    for (std::size_t j = column; j < kBlock; j += kColumns) least = std::min(least, one.hash[j]);
+    CHECK(one.least[column] == least);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("logit row finds the maximum and the lowest id that has it") {
@@ -145,6 +205,24 @@ TEST_CASE("top-p keeps the shortest prefix that reaches p") {
   }
 }
 
+TEST_CASE("top-p reaches as deep as the row is flat") {
+  for (const float spread : {0.0F, 0.3F, 1.5F, 6.0F, 30.0F}) {
+    const std::vector<float> values = random_row(4000, 21, spread == 1.5F, spread);
+    const LogitRow row(values, 0);
+    for (const float p : {0.5F, 0.95F, 0.9999F, 1.0F}) {
+      CAPTURE(spread);
+      CAPTURE(p);
+      const std::vector<TokenId> ids = kept(values, top_p_cut(row, p, 1, Cut{}));
+      // Weights are integers, so near p = 1 the book's sum in double may end some ids later.
+      if (p < 1) CHECK(ids == naive_top_p(values, p, 1, 4000));
+      uint64_t sum = 0;
+      for (const TokenId id : ids) sum += weight_fixed(values[id] - row.max());
+      const auto share = static_cast<double>(sum) / static_cast<double>(total_weight(row, 1));
+      CHECK(share >= static_cast<double>(p) - 1e-12);
+    }
+  }
+}
+
 TEST_CASE("top-p on ties and limits") {
   const std::vector<float> flat(4, 0.5F);
   const LogitRow row(flat, 0);
@@ -169,19 +247,18 @@ TEST_CASE("min-p keeps what has at least that share of the best") {
 
 TEST_CASE("a draw that skips blocks equals the full search") {
   MESSAGE("row seeds 100..199, draw seeds 1..1000");
-  for (uint64_t r = 0; r < 100; ++r) {
-    const bool ties = r % 2 == 0;
-    const std::vector<float> values = random_row(1100, 100 + r, ties, static_cast<float>(r % 7));
-    const LogitRow row(values, 0);
-    const double t = std::array{0.01, 0.5, 1.0, 3.0}[r % 4];
-    const Cut cut = r % 3 == 0 ? top_k_cut(row, 1 + r) : Cut{};
-    int wrong = 0;
-    for (uint64_t seed = 1; seed <= 1000; ++seed) {
-      const DrawKey key = draw_key(seed, static_cast<int64_t>(r));
-      if (noisy_argmax(row, t, cut, key) != naive_draw(values, t, cut, key)) ++wrong;
-    }
-    CHECK(wrong == 0);
-  }
+  for (uint64_t r = 0; r < 100; ++r) CHECK(wrong_draws(1100, r, 1000) == 0);
+}
+
+TEST_CASE("a draw over a whole vocabulary equals the full search") {
+  MESSAGE("row seeds 100..111, draw seeds 1..5");
+  for (uint64_t r = 0; r < 12; ++r) CHECK(wrong_draws(151936, r, 5) == 0);
+}
+
+// Half a minute: run by test_sampling --no-skip.
+TEST_CASE("a million draws that skip blocks equal the full search" * doctest::skip()) {
+  MESSAGE("row seeds 100..1099, draw seeds 1..1000");
+  for (uint64_t r = 0; r < 1000; ++r) CHECK(wrong_draws(600 + r, r, 1000) == 0);
 }
 
 TEST_CASE("draw under extreme logits and temperatures stays in the support") {
@@ -195,37 +272,43 @@ TEST_CASE("draw under extreme logits and temperatures stays in the support") {
 }
 
 TEST_CASE("every instruction set gives the same blocks") {
-  const BlockOps* wide = avx2_block_ops();
-  if (wide == nullptr) {
-    MESSAGE("skipped: no AVX2");
-    return;
-  }
   const BlockOps& plain = generic_block_ops();
-  for (uint64_t seed = 0; seed < 50; ++seed) {
-    std::vector<float> values = random_row(1 + seed * 255 / 49, seed, false, 12);
-    values[0] = -kInf;
-    const BlockScan scan = plain.scan(values);
-    CHECK(wide->scan(values).max == scan.max);
-    for (const float t : {0.3F, 1.0F, 7.0F}) {
-      auto one = std::make_unique<Weighed>();
-      auto two = std::make_unique<Weighed>();
-      plain.weigh(values, 60, t, *one);
-      wide->weigh(values, 60, t, *two);
-      for (std::size_t j = 0; j < values.size(); ++j) {
-        CHECK(one->weight[j] == weight_fixed((values[j] - 60) / t));
-        CHECK(one->weight[j] == two->weight[j]);
-        CHECK(one->bucket[j] == two->bucket[j]);
-      }
+  for (const BlockOps* wide : {avx2_block_ops(), avx512_block_ops()}) {
+    if (wide == nullptr) {
+      MESSAGE("skipped: no AVX2 or no AVX-512");
+      continue;
     }
-    std::array<uint32_t, kBlock> one;
-    std::array<uint32_t, kBlock> two;
-    const DrawKey key = draw_key(seed, 3);
-    plain.hash(key, static_cast<uint32_t>(seed * 256), one.data());
-    wide->hash(key, static_cast<uint32_t>(seed * 256), two.data());
-    CHECK(one == two);
-    CHECK(one[7] == hash32(seed, 3, static_cast<uint32_t>(seed * 256 + 7)));
-    values.back() = NAN;
-    CHECK(plain.scan(values).bad);
-    CHECK(wide->scan(values).bad);
+    for (uint64_t seed = 0; seed < 50; ++seed) {
+      std::vector<float> values = random_row(1 + seed * 255 / 49, seed, false, 12);
+      values[0] = -kInf;
+      CHECK(block_max(*wide, values) == block_max(plain, values));
+      CHECK(block_max(plain, values)[0] == *std::max_element(values.begin(), values.end()));
+      CHECK(column_max(*wide, values) == column_max(plain, values));
+      for (const float t : {0.3F, 1.0F, 7.0F}) check_weights(plain, *wide, values, t);
+      check_hashes(plain, *wide, draw_key(seed, 3), static_cast<uint32_t>(seed * 256));
+      values.back() = NAN;
+      CHECK(block_max(plain, values)[0] == kInf);
+      CHECK(block_max(*wide, values)[0] == kInf);
+    }
+  }
+}
+
+TEST_CASE("sums of weights round every weight like weight_fixed") {
+  // Weights around every power of two, whose rounded part shrinks from none to all, and ties.
+  std::vector<float> values;
+  for (int i = 0; i < 40000; ++i) values.push_back(static_cast<float>(i) * -0.00078125F);
+  for (const BlockOps* ops : {&generic_block_ops(), avx2_block_ops(), avx512_block_ops()}) {
+    if (ops == nullptr) continue;
+    int wrong = 0;
+    uint64_t sum = 0;
+    for (const float& x : values) {
+      if (ops->sum({{&x, 1}, &x, 0}, 1) != weight_fixed(x)) ++wrong;
+      sum += weight_fixed(x);
+    }
+    CHECK(wrong == 0);
+    CHECK(ops->sum({values, block_max(*ops, values).data(), 0}, 1) == sum);
+    const std::vector<float> most(kBlock, 3.0F);
+    CHECK(ops->sum({most, most.data(), 3}, 0.1F) == kBlock << 40);
+    CHECK(ops->sum({{}, nullptr, 3}, 0.1F) == 0);
   }
 }

@@ -31,9 +31,10 @@ constexpr DrawKey draw_key(uint64_t seed, int64_t position) {
   return {static_cast<uint32_t>(z), static_cast<uint32_t>(z >> 32)};
 }
 
-/// 32-bit lanes only; the multipliers and shifts are those of `triple32`.
-constexpr uint32_t hash32(DrawKey key, uint32_t id) {
-  uint32_t x = id ^ key.a;
+/// U is uint32_t or a vector of them. The multipliers and shifts are those of `triple32`.
+template <class U>
+[[gnu::always_inline]] constexpr U hash_lanes(DrawKey key, U id) {
+  U x = id ^ key.a;
   x ^= x >> 17;
   x *= 0xed5ad4bbU;
   x ^= x >> 11;
@@ -44,6 +45,8 @@ constexpr uint32_t hash32(DrawKey key, uint32_t id) {
   x ^= x >> 14;
   return x;
 }
+
+constexpr uint32_t hash32(DrawKey key, uint32_t id) { return hash_lanes(key, id); }
 
 constexpr uint32_t hash32(uint64_t seed, int64_t position, uint32_t id) {
   return hash32(draw_key(seed, position), id);

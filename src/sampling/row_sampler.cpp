@@ -60,7 +60,7 @@ Draw RowSampler::draw_adjusted(std::span<const float> logits, int64_t position) 
 
 Token with_logprobs(std::span<const float> logits, TokenId chosen, int32_t top, int64_t position) {
   const LogitRow row(logits, position);
-  const double total = static_cast<double>(total_weight(row)) * 0x1p-40;
+  const double total = static_cast<double>(total_weight(row, 1)) * 0x1p-40;
   const double log_sum = static_cast<double>(row.max()) + log_fixed(total);
   const auto logprob = [&](TokenId id) {
     return static_cast<float>(row[static_cast<std::size_t>(id)] - log_sum);

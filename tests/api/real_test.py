@@ -34,7 +34,7 @@ def answer_json(*words, stdin=b""):
 
 class RealModel(unittest.TestCase):
     def test_a_prompt_is_answered(self):
-        text = answer("What is the capital of France?", "--temperature", "0", "--max-tokens", "30")
+        text = answer("Name the capital of France.", "--temperature", "0", "--max-tokens", "30")
         self.assertIn("Paris", text)
 
     def test_standard_input_is_the_prompt(self):

@@ -38,7 +38,7 @@ class RunTest(unittest.TestCase):
 
     def test_without_a_terminal_a_question_is_printed_and_answered(self):
         result = self.run_script()
-        question = "What is the capital of France?"
+        question = "Name the capital of France."
         self.assertEqual(result.stdout, f">>> {question}\n<run><smollm2:135m><{question}>stdin <>")
 
     def test_arguments_and_standard_input_are_handed_on(self):

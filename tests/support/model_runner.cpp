@@ -13,7 +13,7 @@ namespace mx = mlx::core;
 ModelRunner::ModelRunner(const std::filesystem::path& model, const RunnerOptions& options)
     : checkpoint_(formats::open_checkpoint(model)),
       context_(kernels::make_context(options.threads, kernels::parse_isa(options.isa),
-                                     options.portable)),
+                                     options.portable, options.numerics)),
       model_(models::load_model(checkpoint_, {.context = context_, .taps = options.taps})) {
   const state::StoreOptions store{
       .encoding = options.kv, .page_tokens = options.page_tokens, .bytes_max = 0};

@@ -18,6 +18,7 @@ struct RunnerOptions {
   kernels::KvEncoding kv = kernels::KvEncoding::f32;
   int32_t page_tokens = 64;
   std::vector<std::string> taps = {};
+  kernels::Numerics numerics = kernels::Numerics::exact;
   std::string isa = {};  ///< "" = the best this machine has
 };
 

@@ -57,12 +57,12 @@ std::optional<std::string> gather_prompt(const RunCommand& command, const Consol
 }
 
 void report_load(const ModelInfo& info, const Console& console) {
-  console.notice(fmt::format(
-      "loaded {} in {:.0f} ms: {}, {} parameters, {} in memory, context {} of {}, {}, "
-      "{}, {} threads",
-      info.name, info.load_ms, info.architecture, format_count(info.parameters),
-      format_bytes(info.resident_bytes), info.context, info.context_trained,
-      info.exact ? "exact" : "not exact (portable)", info.instruction_set, info.threads));
+  console.notice(
+      fmt::format("loaded {} in {:.0f} ms: {}, {} parameters, {} in memory, context {} of {}, {}, "
+                  "{}, {} threads",
+                  info.name, info.load_ms, info.architecture, format_count(info.parameters),
+                  format_bytes(info.resident_bytes), info.context, info.context_trained,
+                  info.exact ? info.numerics : "portable", info.instruction_set, info.threads));
 }
 
 int answer_once(Engine& engine, Session& session, const RunCommand& command,

@@ -230,7 +230,7 @@ std::unique_ptr<Engine> Engine::load(const std::filesystem::path& model,
   info.context = options.context > 0 ? options.context : 4096;
   info.has_chat_template = file.find("base") == std::string::npos || !options.chat_template.empty();
   info.exact = true;
-  info.numerics = "exact";
+  info.numerics = "fast";
   info.instruction_set = options.isa.empty() ? "avx2" : options.isa;
   info.threads = options.threads > 0 ? options.threads : 2;
   info.load_ms = 1.5;
