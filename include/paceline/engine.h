@@ -21,7 +21,7 @@ enum class Ops {
   automatic,
   portable
 };  ///< portable: plain MLX operations everywhere (slow; the specification)
-enum class KvType { bf16, f32 };
+enum class KvType { bf16, f32, f16 };  ///< f16: exact to 2^-11, but only up to 65504
 /// How matrix products treat activations: fast rounds them to 8 bits in groups of 32 where weights
 /// are stored as integer codes; exact multiplies f32. Either way answers are reproducible bit for
 /// bit; the two differ from each other by the rounding.

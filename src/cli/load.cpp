@@ -42,7 +42,7 @@ std::unique_ptr<Engine> load_engine(const ModelFlags& model, const LoadFlags& fl
   options.threads = flags.threads;
   options.ops = flags.portable ? Ops::portable : Ops::automatic;
   options.numerics = flags.exact ? Numerics::exact : Numerics::fast;
-  options.kv_type = flags.kv_f32 ? KvType::f32 : KvType::bf16;
+  options.kv_type = flags.kv;
   options.isa = flags.isa;
   options.pre_override = flags.pre;
   if (!flags.chat_template_file.empty()) {

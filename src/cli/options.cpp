@@ -85,9 +85,11 @@ void add_load_flags(CLI::App& app, LoadFlags& flags) {
   add_choice(app, "--isa", {"avx512", "avx2", "generic"},
              with_default("instruction set", "the best one"),
              [&flags](const std::string& word) { flags.isa = word; });
-  add_choice(app, "--kv", {"bf16", "f32"},
+  add_choice(app, "--kv", {"bf16", "f16", "f32"},
              with_default("type of keys and values in memory", "bf16"),
-             [&flags](const std::string& word) { flags.kv_f32 = word == "f32"; });
+             [&flags](const std::string& word) {
+               flags.kv = word == "f32" ? KvType::f32 : word == "f16" ? KvType::f16 : KvType::bf16;
+             });
   add_pre(app, flags.pre);
   add_text(app, "--chat-template", flags.chat_template_file,
            with_default("file with a Jinja chat template", "the model's own"))

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/generation_settings.h"
+#include "paceline/engine.h"
 
 namespace paceline::cli {
 
@@ -24,7 +25,7 @@ struct LoadFlags {
   int32_t threads = 0;  ///< 0 = one per physical core
   bool portable = false;
   bool exact = false;  ///< numerics
-  bool kv_f32 = false;
+  KvType kv = KvType::bf16;
   std::string isa{};
   std::string pre{};
   std::string chat_template_file{};

@@ -71,7 +71,9 @@ TEST_CASE("load flags") {
   CHECK(command.load.threads == 2);
   CHECK(command.load.portable);
   CHECK(command.load.isa == "avx2");
-  CHECK(command.load.kv_f32);
+  CHECK(command.load.kv == paceline::KvType::f32);
+  CHECK(run({"m", "--kv", "f16"}).load.kv == paceline::KvType::f16);
+  CHECK(run({"m"}).load.kv == paceline::KvType::bf16);
   CHECK(command.load.pre == "x");
   CHECK(command.load.chat_template_file == "t.jinja");
   CHECK(command.model.cache_dir == "/c");

@@ -139,6 +139,18 @@ class ModelExecutor final : public Executor {
   std::optional<mx::array> logits_;
 };
 
+kernels::KvEncoding encoding_of(KvType type) {
+  switch (type) {
+    case KvType::f32:
+      return kernels::KvEncoding::f32;
+    case KvType::f16:
+      return kernels::KvEncoding::f16;
+    case KvType::bf16:
+      break;
+  }
+  return kernels::KvEncoding::bf16;
+}
+
 }  // namespace
 
 LoadedModel load_model_executor(std::shared_ptr<const formats::Checkpoint> checkpoint,
@@ -150,11 +162,8 @@ LoadedModel load_model_executor(std::shared_ptr<const formats::Checkpoint> check
   check_weights_fit(*checkpoint, context.portable);
   auto model =
       models::load_model(*checkpoint, {.context = context, .taps = {}}, options.load_progress);
-  const state::StoreOptions store_options{.encoding = options.kv_type == KvType::f32
-                                                          ? kernels::KvEncoding::f32
-                                                          : kernels::KvEncoding::bf16,
-                                          .page_tokens = tuning.page_tokens,
-                                          .bytes_max = 0};
+  const state::StoreOptions store_options{
+      .encoding = encoding_of(options.kv_type), .page_tokens = tuning.page_tokens, .bytes_max = 0};
   auto store = std::make_unique<state::StateStore>(model->state_spec(), store_options, context);
   for (const auto& file : checkpoint->files)
     file->drop_resident();  // the packed copies serve from here on

@@ -27,6 +27,10 @@ void check_operands(const mx::array& q, const RowTable& table, const KvDesc& des
     refuse("attend", std::to_string(q.shape(1)) + " heads, not a multiple of " +
                          std::to_string(desc.kv_heads));
   }
+  if (spec.v_from_k && desc.value_dim > desc.key_dim) {
+    refuse("attend", "values of " + std::to_string(desc.value_dim) + " features in keys of " +
+                         std::to_string(desc.key_dim));
+  }
   if (!spec.sinks.empty() && static_cast<int>(spec.sinks.size()) != q.shape(1)) {
     refuse("attend", std::to_string(spec.sinks.size()) + " sinks, q has " +
                          std::to_string(q.shape(1)) + " heads");

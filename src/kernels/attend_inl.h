@@ -9,271 +9,327 @@ template <class V>
 struct AttendKernel {
   using F = typename V::F;
   static constexpr int kBlock = kAttendBlock;
+  static constexpr int kLanes = kKeyLanes;
   static constexpr int kQueries = V::kAttendQueries;
-  static constexpr int kVectors = V::kAttendVectors;
+
+  /// Elements of a state before its o. kOld and kNew are the factors of the block being merged;
+  /// kOld is negative where the state has seen nothing yet.
+  enum Slot { kMax, kSum, kOld, kNew, kOutput = 16 };
+
+  // --- stored numbers
+  // -----------------------------------------------------------------------------------------------
+
+  struct F32 {
+    static constexpr int64_t kBytes = 4;
+    static F load(const std::byte* p) { return V::load(reinterpret_cast<const float*>(p)); }
+    static F load_n(const std::byte* p, int n) {
+      return V::load_n(reinterpret_cast<const float*>(p), n);
+    }
+  };
+  struct Bf16 {
+    static constexpr int64_t kBytes = 2;
+    static F load(const std::byte* p) { return V::load_bf16(reinterpret_cast<const uint16_t*>(p)); }
+    static F load_n(const std::byte* p, int n) {
+      return V::load_bf16_n(reinterpret_cast<const uint16_t*>(p), n);
+    }
+  };
+  struct F16 {
+    static constexpr int64_t kBytes = 2;
+    static F load(const std::byte* p) { return V::load_f16(reinterpret_cast<const uint16_t*>(p)); }
+    static F load_n(const std::byte* p, int n) {
+      return V::load_f16_n(reinterpret_cast<const uint16_t*>(p), n);
+    }
+  };
 
   // --- scores
-  // -------------------------------------------------------------------------------------------------
+  // -----------------------------------------------------------------------------------------------
 
-  template <int R>
-  static void score_tile(const BlockArgs& a, int64_t query, int column) {
-    F acc[R][kVectors];
-#pragma GCC unroll 8
-    for (int r = 0; r < R; ++r) {
-#pragma GCC unroll 8
-      for (int c = 0; c < kVectors; ++c) acc[r][c] = V::zero();
-    }
+  /// Prefetches the lines that `vectors` stored vectors from `p` on begin in.
+  template <class E, int vectors>
+  static void prefetch(const std::byte* p) {
+#pragma GCC unroll 4
+    for (int64_t at = 0; at < vectors * kLanes * E::kBytes; at += 64) V::prefetch_l2(p + at);
+  }
+
+  template <class E, int R, int C>
+  static void score_tile(const BlockArgs& a, int64_t query, int group) {
+    F acc[R][C];
     const float* q[R];
 #pragma GCC unroll 8
-    for (int r = 0; r < R; ++r) q[r] = a.queries[query + r];
-    const float* key = a.keys + column;
-    for (int64_t d = 0; d < a.key_dim; ++d, key += kBlock) {
-      F k[kVectors];
+    for (int r = 0; r < R; ++r) {
+      q[r] = a.queries[query + r];
 #pragma GCC unroll 8
-      for (int c = 0; c < kVectors; ++c) k[c] = V::load(key + c * 16);
+      for (int c = 0; c < C; ++c) acc[r][c] = V::zero();
+    }
+    const std::byte* const* key = a.block->keys + group;
+    const std::byte* const* next = a.next->keys + group;
+    const auto step = [&](int64_t d) __attribute__((always_inline)) {
+      F k[C];
+#pragma GCC unroll 8
+      for (int c = 0; c < C; ++c) k[c] = E::load(key[c] + d * kLanes * E::kBytes);
 #pragma GCC unroll 8
       for (int r = 0; r < R; ++r) {
         const F value = V::set(q[r][d]);
 #pragma GCC unroll 8
-        for (int c = 0; c < kVectors; ++c) acc[r][c] = V::fma(value, k[c], acc[r][c]);
+        for (int c = 0; c < C; ++c) acc[r][c] = V::fma(value, k[c], acc[r][c]);
       }
+    };
+    int64_t d = 0;
+    for (; d + 2 <= a.key_dim; d += 2) {
+#pragma GCC unroll 8
+      for (int c = 0; c < C; ++c) prefetch<E, 2>(next[c] + d * kLanes * E::kBytes);
+      step(d);
+      step(d + 1);
     }
+    if (d < a.key_dim) step(d);
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
-      float* out = a.weights + (query + r) * kBlock + column;
+      float* out = a.weights + (query + r) * kBlock + group * kLanes;
 #pragma GCC unroll 8
-      for (int c = 0; c < kVectors; ++c) V::store(out + c * 16, acc[r][c]);
+      for (int c = 0; c < C; ++c) V::store(out + c * kLanes, acc[r][c]);
     }
   }
 
-  template <int R>
-  static void score_tail(const BlockArgs& a, int64_t query) {
-    if constexpr (R > 0) {
-      if (a.queries_count - query == R) {
-        for (int c = 0; c < kBlock; c += kVectors * 16) score_tile<R>(a, query, c);
-      } else {
-        score_tail<R - 1>(a, query);
+  static bool any_in(uint64_t visible, int group) {
+    return ((visible >> (group * kLanes)) & 0xffffU) != 0;
+  }
+
+  /// Groups of keys that no query of the tile sees are left out.
+  template <class E, int R>
+  static void score_rows(const BlockArgs& a, int64_t query) {
+    constexpr int C = V::attend_vectors(R);
+    uint64_t visible = 0;
+    for (int r = 0; r < R; ++r) visible |= a.visible[query + r];
+    for (int group = 0; group < kBlockGroups; group += C) {
+      int seen = 0;
+      for (int c = 0; c < C; ++c) seen += any_in(visible, group + c) ? 1 : 0;
+      if (2 * seen > C) {
+        score_tile<E, R, C>(a, query, group);
+        continue;
+      }
+      for (int c = 0; c < C; ++c) {
+        if (any_in(visible, group + c)) score_tile<E, R, 1>(a, query, group + c);
       }
     }
   }
 
+  template <class E, int R>
+  static void score_tail(const BlockArgs& a, int64_t query) {
+    if constexpr (R > 0) {
+      if (a.count - query == R) {
+        score_rows<E, R>(a, query);
+      } else {
+        score_tail<E, R - 1>(a, query);
+      }
+    }
+  }
+
+  template <class E>
   static void scores(const BlockArgs& a) {
     int64_t query = 0;
-    for (; query + kQueries <= a.queries_count; query += kQueries) {
-      for (int c = 0; c < kBlock; c += kVectors * 16) score_tile<kQueries>(a, query, c);
-    }
-    score_tail<kQueries - 1>(a, query);
+    for (; query + kQueries <= a.count; query += kQueries) score_rows<E, kQueries>(a, query);
+    score_tail<E, kQueries - 1>(a, query);
   }
 
   // --- softmax of a block
-  // -------------------------------------------------------------------------------------
+  // -----------------------------------------------------------------------------------------------
 
-  /// Turns scores into weights; leaves m and l in `partial`.
-  static void softmax(const BlockArgs& a, float* weights, uint64_t visible, float* partial) {
-    const F minus_infinity = V::set(-__builtin_inff());
-    F score[4];
-    F top = minus_infinity;
-    for (int i = 0; i < 4; ++i) {
-      F s = V::mul(V::load(weights + i * 16), V::set(a.scale));
+  /// Leaves the factors of a merge with (m, l) of what follows in the state, its m and l merged.
+  static void merge_sums(float* state, float m, float l) {
+    if (state[kMax] == -__builtin_inff()) {
+      state[kMax] = m;
+      state[kSum] = l;
+      state[kOld] = -1.0F;
+      return;
+    }
+    const bool keeps = state[kMax] > m;
+    const float top = keeps ? state[kMax] : m;
+    const float low = keeps ? m : state[kMax];
+    const float one = 1.0F + (top - top);  // exp(top - top): NaN for an infinite maximum
+    const float less = V::first(Math<V>::exp(V::set(low - top)));
+    state[kOld] = keeps ? one : less;
+    state[kNew] = keeps ? less : one;
+    state[kMax] = top;
+    state[kSum] = __builtin_fmaf(l, state[kNew], state[kSum] * state[kOld]);
+  }
+
+  /// Turns a query's scores into weights and merges their maximum and sum into its state.
+  static void softmax(const BlockArgs& a, int64_t query) {
+    const uint64_t visible = a.visible[query];
+    float* weights = a.weights + query * kBlock;
+    F score[kBlockGroups];
+    F top = V::set(-__builtin_inff());
+    for (int g = 0; g < kBlockGroups; ++g) {
+      if (!any_in(visible, g)) continue;
+      F s = V::mul(V::load(weights + g * kLanes), V::set(a.scale));
       if (a.softcap > 0.0F) {
         s = V::mul(V::set(a.softcap), Math<V>::tanh(V::div(s, V::set(a.softcap))));
       }
-      score[i] = V::select(V::lanes(static_cast<uint32_t>(visible >> (i * 16)) & 0xffffU), s,
-                           minus_infinity);
-      top = V::max(score[i], top);
+      score[g] = V::select(V::lanes(static_cast<uint32_t>(visible >> (g * kLanes)) & 0xffffU), s,
+                           V::set(-__builtin_inff()));
+      top = V::max(score[g], top);
     }
-    const float m = Math<V>::largest(top);
+    const float m = V::largest(top);
+    if (m == -__builtin_inff()) {
+      a.visible[query] = 0;
+      return;
+    }
     F sum = V::zero();
-    for (int i = 0; i < 4; ++i) {
-      const F p = Math<V>::exp(V::sub(score[i], V::set(m)));
-      const F seen =
-          V::select(V::lanes(static_cast<uint32_t>(visible >> (i * 16)) & 0xffffU), p, V::zero());
-      V::store(weights + i * 16, seen);
+    for (int g = 0; g < kBlockGroups; ++g) {
+      if (!any_in(visible, g)) continue;
+      const F p = Math<V>::exp(V::sub(score[g], V::set(m)));
+      const F seen = V::select(V::lanes(static_cast<uint32_t>(visible >> (g * kLanes)) & 0xffffU),
+                               p, V::zero());
+      V::store(weights + g * kLanes, seen);
       sum = V::add(sum, seen);
     }
-    partial[0] = m;
-    partial[1] = Math<V>::sum(sum);
+    merge_sums(a.states + query * a.state_stride, m, V::sum(sum));
   }
 
   // --- weighted values
-  // ----------------------------------------------------------------------------------------
+  // -----------------------------------------------------------------------------------------------
 
-  template <int R, int C>
-  static void value_tile(const BlockArgs& a, int64_t query, int64_t column, uint64_t visible) {
+  static void merge_output(const float* state, float* out, F value) {
+    if (state[kOld] < 0.0F) {
+      V::store(out, value);
+    } else {
+      V::store(out, V::fma(value, V::set(state[kNew]), V::mul(V::load(out), V::set(state[kOld]))));
+    }
+  }
+
+  /// C vectors of R queries that see the same keys, from the value's element `column` on. With
+  /// Part the one vector has `n` elements.
+  template <class E, int R, int C, bool Part>
+  static void value_tile(const BlockArgs& a, int64_t query, int64_t column, int n) {
     F acc[R][C];
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 8
       for (int c = 0; c < C; ++c) acc[r][c] = V::zero();
     }
-    const float* p = a.weights + query * kBlock;
-    while (visible != 0) {
-      const int first = __builtin_ctzll(visible);
-      const uint64_t from = visible >> first;
-      const int run = ~from == 0 ? kBlock - first : __builtin_ctzll(~from);
-      const float* value = a.values + first * a.value_stride + column;
-      for (int j = first; j < first + run; ++j, value += a.value_stride) {
-        F v[C];
+    const int64_t stride = a.value_dim * E::kBytes;
+    for (int group = 0; group < kBlockGroups; ++group) {
+      uint32_t visible = static_cast<uint32_t>(a.visible[query] >> (group * kLanes)) & 0xffffU;
+      while (visible != 0) {
+        const int first = __builtin_ctz(visible);
+        const int end = first + __builtin_ctz(~(visible >> first));
+        const std::byte* value = a.block->values[group] + first * stride + column * E::kBytes;
+        const std::byte* next = a.next->values[group] + first * stride + column * E::kBytes;
+        const float* p = a.weights + query * kBlock + group * kLanes;
+        for (int j = first; j < end; ++j, value += stride, next += stride) {
+          prefetch<E, C>(next);
+          F v[C];
 #pragma GCC unroll 8
-        for (int c = 0; c < C; ++c) v[c] = V::load(value + c * 16);
+          for (int c = 0; c < C; ++c) {
+            const std::byte* at = value + c * kLanes * E::kBytes;
+            if constexpr (Part) {
+              v[c] = E::load_n(at, n);
+            } else {
+              v[c] = E::load(at);
+            }
+          }
 #pragma GCC unroll 8
-        for (int r = 0; r < R; ++r) {
-          const F weight = V::set(p[r * kBlock + j]);
+          for (int r = 0; r < R; ++r) {
+            const F weight = V::set(p[r * kBlock + j]);
 #pragma GCC unroll 8
-          for (int c = 0; c < C; ++c) acc[r][c] = V::fma(weight, v[c], acc[r][c]);
+            for (int c = 0; c < C; ++c) acc[r][c] = V::fma(weight, v[c], acc[r][c]);
+          }
         }
+        visible = visible >> end << end;
       }
-      const int end = first + run;
-      visible = end == kBlock ? 0 : visible >> end << end;
     }
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
-      float* out = a.partial + (query + r) * a.partial_stride + 16 + column;
+      float* state = a.states + (query + r) * a.state_stride;
 #pragma GCC unroll 8
-      for (int c = 0; c < C; ++c) V::store(out + c * 16, acc[r][c]);
+      for (int c = 0; c < C; ++c) {
+        merge_output(state, state + kOutput + column + c * kLanes, acc[r][c]);
+      }
     }
   }
 
-  template <int R>
-  static void value_rows(const BlockArgs& a, int64_t query, uint64_t visible) {
+  template <class E, int R>
+  static void value_rows(const BlockArgs& a, int64_t query) {
+    constexpr int C = V::attend_vectors(R);
     int64_t column = 0;
-    for (; column + kVectors * 16 <= a.value_stride; column += kVectors * 16) {
-      value_tile<R, kVectors>(a, query, column, visible);
+    for (; column + C * kLanes <= a.value_dim; column += C * kLanes) {
+      value_tile<E, R, C, false>(a, query, column, kLanes);
     }
-    for (; column < a.value_stride; column += 16) value_tile<R, 1>(a, query, column, visible);
+    for (; column + kLanes <= a.value_dim; column += kLanes) {
+      value_tile<E, R, 1, false>(a, query, column, kLanes);
+    }
+    if (column == a.value_dim) return;
+    for (int r = 0; r < R; ++r) {
+      value_tile<E, 1, 1, true>(a, query + r, column, static_cast<int>(a.value_dim - column));
+    }
   }
 
-  template <int R>
+  template <class E, int R>
   static void value_tail(const BlockArgs& a, int64_t query, int64_t count) {
     if constexpr (R > 0) {
       if (count == R) {
-        value_rows<R>(a, query, a.visible[query]);
+        value_rows<E, R>(a, query);
       } else {
-        value_tail<R - 1>(a, query, count);
+        value_tail<E, R - 1>(a, query, count);
       }
     }
   }
 
   /// Queries that see the same keys share the reads of the values.
+  template <class E>
   static void weighted_values(const BlockArgs& a) {
     int64_t query = 0;
-    while (query < a.queries_count) {
+    while (query < a.count) {
       const uint64_t visible = a.visible[query];
       int64_t same = 1;
-      while (same < kQueries && query + same < a.queries_count &&
-             a.visible[query + same] == visible) {
+      while (same < kQueries && query + same < a.count && a.visible[query + same] == visible) {
         ++same;
       }
-      if (visible != 0) value_tail<kQueries>(a, query, same);
+      if (visible != 0) value_tail<E, kQueries>(a, query, same);
       query += same;
     }
   }
 
+  template <class E>
+  static void block_of(const BlockArgs& a) {
+    scores<E>(a);
+    for (int64_t i = 0; i < a.count; ++i) softmax(a, i);
+    weighted_values<E>(a);
+  }
+
   static void block(const BlockArgs& a) {
-    scores(a);
-    for (int64_t i = 0; i < a.queries_count; ++i) {
-      float* partial = a.partial + i * a.partial_stride;
-      if (a.visible[i] == 0) {
-        partial[0] = -__builtin_inff();
-        partial[1] = 0.0F;
-      } else {
-        softmax(a, a.weights + i * kBlock, a.visible[i], partial);
-      }
+    switch (a.encoding) {
+      case KvEncoding::f32:
+        return block_of<F32>(a);
+      case KvEncoding::bf16:
+        return block_of<Bf16>(a);
+      case KvEncoding::f16:
+        return block_of<F16>(a);
     }
-    weighted_values(a);
   }
 
   // --- states
-  // -------------------------------------------------------------------------------------------------
+  // -----------------------------------------------------------------------------------------------
 
-  static float exp1(float x) {
-    float lane[16];
-    V::store(lane, Math<V>::exp(V::set(x)));
-    return lane[0];
-  }
-
-  static void merge(float* state, const float* partial, int64_t value_stride) {
-    if (partial[0] == -__builtin_inff()) return;
-    if (state[0] == -__builtin_inff()) {
-      for (int64_t i = 0; i < 16 + value_stride; i += 16) V::store(state + i, V::load(partial + i));
-      return;
-    }
-    const float m = state[0] > partial[0] ? state[0] : partial[0];
-    const float old_part = exp1(state[0] - m);
-    const float new_part = exp1(partial[0] - m);
-    state[0] = m;
-    state[1] = __builtin_fmaf(partial[1], new_part, state[1] * old_part);
-    const F a = V::set(old_part);
-    const F b = V::set(new_part);
-    for (int64_t i = 16; i < 16 + value_stride; i += 16) {
-      V::store(state + i, V::fma(V::load(partial + i), b, V::mul(V::load(state + i), a)));
+  static void merge(float* state, const float* other, int64_t value_dim) {
+    if (other[kMax] == -__builtin_inff()) return;
+    merge_sums(state, other[kMax], other[kSum]);
+    for (int64_t i = kOutput; i < kOutput + value_dim; i += kLanes) {
+      merge_output(state, state + i, V::load(other + i));
     }
   }
 
   static void finish(const float* state, float* out, int64_t value_dim) {
-    const bool nothing = state[1] == 0.0F;
-    for (int64_t i = 0; i < value_dim; i += 16) {
-      const int n = value_dim - i < 16 ? static_cast<int>(value_dim - i) : 16;
-      const F y = nothing ? V::zero() : V::div(V::load(state + 16 + i), V::set(state[1]));
+    const bool nothing = state[kSum] == 0.0F;
+    for (int64_t i = 0; i < value_dim; i += kLanes) {
+      const int n = value_dim - i < kLanes ? static_cast<int>(value_dim - i) : kLanes;
+      const F y = nothing ? V::zero() : V::div(V::load(state + kOutput + i), V::set(state[kSum]));
       V::store_n(out + i, y, n);
     }
   }
 
-  // --- decoding
-  // -----------------------------------------------------------------------------------------------
-
-  static F load_row(const void* rows, KvEncoding encoding, int64_t at, int n) {
-    if (encoding == KvEncoding::f32) return V::load_n(static_cast<const float*>(rows) + at, n);
-    const uint16_t* p = static_cast<const uint16_t*>(rows) + at;
-    if (n == 16) return V::load_bf16(p);
-    uint16_t padded[16] = {};
-    for (int i = 0; i < n; ++i) padded[i] = p[i];
-    return V::load_bf16(padded);
-  }
-
-  static int part(int64_t left) { return left < 0 ? 0 : left < 16 ? static_cast<int>(left) : 16; }
-
-  static void one_key(const StoredRows& s, int64_t token) {
-    for (int64_t d = 0; d < s.dim; d += 16) {
-      const int n = part(s.dim - d);
-      float lane[16];
-      V::store(lane, load_row(s.rows, s.encoding, token * s.row_stride + d, n));
-      for (int i = 0; i < n; ++i) s.out[(d + i) * kBlock + token] = lane[i];
-    }
-  }
-
-  /// Sixteen tokens from `token` on; those past the last repeat it.
-  static void sixteen_keys(const StoredRows& s, int64_t token) {
-    for (int64_t d = 0; d + 16 <= s.dim; d += 16) {
-      F rows[16];
-#pragma GCC unroll 16
-      for (int64_t i = 0; i < 16; ++i) {
-        const int64_t t = token + i < s.tokens ? token + i : s.tokens - 1;
-        rows[i] = load_row(s.rows, s.encoding, t * s.row_stride + d, 16);
-      }
-      V::transpose(rows, s.out + d * kBlock + token, kBlock);
-    }
-  }
-
-  static void keys(const StoredRows& s) {
-    int64_t token = 0;
-    if (s.dim % 16 == 0) {
-      for (; token < s.tokens && token + 16 <= s.out_stride; token += 16) sixteen_keys(s, token);
-    }
-    for (; token < s.tokens; ++token) one_key(s, token);
-  }
-
-  static void values(const StoredRows& s) {
-    for (int64_t t = 0; t < s.tokens; ++t) {
-      for (int64_t d = 0; d < s.out_stride; d += 16) {
-        V::store(s.out + t * s.out_stride + d,
-                 load_row(s.rows, s.encoding, t * s.row_stride + d, part(s.dim - d)));
-      }
-    }
-  }
-
   static const AttendTable& table() {
-    static constexpr AttendTable kTable{&block, &merge, &finish, &keys, &values};
+    static constexpr AttendTable kTable{&block, &merge, &finish};
     return kTable;
   }
 };

@@ -16,9 +16,9 @@ struct AttendCall {
   int heads;
 };
 
-/// Splits the call into items (a few tokens of a row x one KV head), and, when there are too few of
-/// them, each item into ranges of key blocks, whose contributions are kept and merged in order
-/// afterwards. The bits are the same.
+/// Splits the call into items (a few tokens of a row x one KV head) and these evenly over the
+/// threads. Of an item that is cut the later blocks are kept one by one and merged in order
+/// afterwards: the bits are the same.
 void run_attend(const AttendCall& call);
 
 }  // namespace paceline::kernels

@@ -56,15 +56,19 @@ struct RowSpan {
 using RowTable = std::vector<RowSpan>;
 using RowTablePtr = std::shared_ptr<const RowTable>;
 
-enum class KvEncoding : uint8_t { f32, bf16 };
+enum class KvEncoding : uint8_t { f32, bf16, f16 };
 
 /// Tokens per absolute block: attention reduces a block against its own maximum and merges blocks
 /// left to right. Independent of the page size, so that a result does not depend on storage.
 inline constexpr int32_t kAttendBlock = 64;
 
+/// Tokens whose keys lie side by side, one feature after another.
+inline constexpr int32_t kKeyLanes = 16;
+
 /// Where one row's keys and values of one layer live. Page i holds absolute positions
-/// [first_position + i * page_tokens, ...). Keys: [kv_heads][page_tokens][key_dim]; values alike
-/// with value_dim.
+/// [first_position + i * page_tokens, ...). Values: [kv_heads][page_tokens][value_dim]. Keys lie
+/// transposed in groups of kKeyLanes tokens, as the kernels read them:
+/// [kv_heads][page_tokens / 16][key_dim][16]; in pages of another size a page is one group.
 struct KvRowPages {
   int32_t first_position = 0;  ///< absolute position of page 0, slot 0; a multiple of page_tokens
   int32_t live_begin = 0;      ///< keys before it are gone (sliding layers)

@@ -151,6 +151,10 @@ TEST_CASE("attend refuses operands that do not fit") {
   AttendSpec sinks;
   sinks.sinks = {1.0F};
   CHECK_THROWS_AS(run(mx::zeros({2, 4, 16}), sinks), Error);
+  const PagedRows wide({{2, 0}}, 4, 2, 16, 24);
+  AttendSpec latent;
+  latent.v_from_k = true;
+  CHECK_THROWS_AS(wide.attend(ctx, latent, 64, KvEncoding::f32), Error);
 }
 
 TEST_CASE("visible_keys is allows() on the live keys, and reach covers it") {

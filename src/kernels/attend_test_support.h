@@ -1,10 +1,16 @@
 #pragma once
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstring>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "kernels/attention.h"
+#include "kernels/kv_pages.h"
 #include "kernels/test_support.h"
 
 namespace paceline::kernels::testing {
@@ -15,13 +21,38 @@ struct RowShape {
   int start;
 };
 
+/// Memory whose last byte lies before a page that faults.
+class GuardedMemory {
+ public:
+  GuardedMemory(std::size_t bytes, int fill) {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const std::size_t used = (bytes + page - 1) / page * page;
+    size_ = used + page;
+    memory_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory_ == MAP_FAILED) throw std::bad_alloc();
+    mprotect(static_cast<std::byte*>(memory_) + used, page, PROT_NONE);
+    data_ = static_cast<std::byte*>(memory_) + used - bytes;
+    std::memset(data_, fill, bytes);
+  }
+  ~GuardedMemory() { munmap(memory_, size_); }
+  GuardedMemory(const GuardedMemory&) = delete;
+  GuardedMemory& operator=(const GuardedMemory&) = delete;
+
+  std::byte* data() const { return data_; }
+
+ private:
+  void* memory_;
+  std::size_t size_;
+  std::byte* data_;
+};
+
 /// Pages of one layer filled through kv_write, in a scattered order. Slots that hold nothing are
-/// NaN.
+/// NaN, and what follows a page faults.
 class Pages {
  public:
   Pages(const RowTable& table, const KvDesc& shape, int live_begin = 0, int fill = 0xff)
       : fill_(fill), desc_(shape) {
-    const int64_t item = shape.encoding == KvEncoding::f32 ? 4 : 2;
+    const int64_t item = kv_item_bytes(shape.encoding);
     for (const auto& span : table) {
       KvRowPages row;
       row.live_end = span.start + span.length;
@@ -40,12 +71,11 @@ class Pages {
 
  private:
   std::byte* page(int64_t bytes) {
-    memory_.push_back(std::make_unique<std::vector<std::byte>>(static_cast<std::size_t>(bytes),
-                                                               static_cast<std::byte>(fill_)));
+    memory_.push_back(std::make_unique<GuardedMemory>(static_cast<std::size_t>(bytes), fill_));
     return memory_.back()->data();
   }
   int fill_;
-  std::vector<std::unique_ptr<std::vector<std::byte>>> memory_;
+  std::vector<std::unique_ptr<GuardedMemory>> memory_;
   KvDesc desc_;
 };
 
@@ -127,6 +157,17 @@ class PagedRows {
   }
 
   int values_per_token() const { return heads * value_dim_; }
+  int kv_heads() const { return kv_heads_; }
+  int key_dim() const { return key_dim_; }
+  int value_dim() const { return value_dim_; }
+  const std::vector<RowShape>& shapes() const { return shapes_; }
+  /// Every position of a row from 0: [tokens][heads][key_dim] and so on.
+  std::vector<float>& queries(std::size_t row) { return queries_[row]; }
+  std::vector<float>& keys(std::size_t row) { return keys_[row]; }
+  std::vector<float>& values(std::size_t row) { return values_[row]; }
+  const std::vector<float>& queries(std::size_t row) const { return queries_[row]; }
+  const std::vector<float>& keys(std::size_t row) const { return keys_[row]; }
+  const std::vector<float>& values(std::size_t row) const { return values_[row]; }
 
   /// The positions of `table` out of the rows' histories, [T, width / dim, dim].
   static mlx::core::array gather(const std::vector<std::vector<float>>& rows, const RowTable& table,

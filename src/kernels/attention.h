@@ -10,9 +10,9 @@
 namespace paceline::kernels {
 
 /// Writes k [T, kv_heads, key_dim] and v [T, kv_heads, value_dim] f32 of every row of `table` at
-/// its positions into the pages of `desc` (bf16: round to nearest even). Returns an effect token
-/// (i32 [1]) that readers take as input; `previous` is the token of an earlier write that must come
-/// first. Slots outside the rows are not touched.
+/// its positions into the pages of `desc` (bf16, f16: round to nearest even). Returns an effect
+/// token (i32 [1]) that readers take as input; `previous` is the token of an earlier write that
+/// must come first. Slots outside the rows are not touched.
 mlx::core::array kv_write(const Context& ctx, const mlx::core::array& k, const mlx::core::array& v,
                           const RowTablePtr& table, const KvDescPtr& desc);
 

@@ -1,12 +1,13 @@
 #include <mlx/ops.h>
 
-#include <bit>
-#include <cstring>
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "array/cpu_primitive.h"
 #include "kernels/attention.h"
 #include "kernels/check.h"
+#include "kernels/kv_codec.h"
 #include "kernels/kv_pages.h"
 
 namespace paceline::kernels {
@@ -15,63 +16,44 @@ namespace {
 
 constexpr int64_t kForkElements = 16384;
 
-uint16_t to_bf16(float x) {
-  const auto bits = std::bit_cast<uint32_t>(x);
-  if ((bits & 0x7fffffffU) > 0x7f800000U) return static_cast<uint16_t>((bits >> 16) | 0x40U);
-  return static_cast<uint16_t>((bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16);
-}
-
-float from_bf16(uint16_t x) { return std::bit_cast<float>(static_cast<uint32_t>(x) << 16); }
-
-void encode(const float* from, int64_t count, KvEncoding encoding, std::byte* to) {
-  if (encoding == KvEncoding::f32) {
-    std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(float));
-    return;
-  }
-  auto* out = reinterpret_cast<uint16_t*>(to);
-  for (int64_t i = 0; i < count; ++i) out[i] = to_bf16(from[i]);
-}
-
-void decode(const std::byte* from, int64_t count, KvEncoding encoding, float* to) {
-  if (encoding == KvEncoding::f32) {
-    std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(float));
-    return;
-  }
-  const auto* in = reinterpret_cast<const uint16_t*>(from);
-  for (int64_t i = 0; i < count; ++i) to[i] = from_bf16(in[i]);
-}
-
-/// The keys or the values of one forward.
+/// The keys of one forward, or its values.
 struct Side {
-  const float* values;  ///< [T, kv_heads, dim]
+  const float* rows;  ///< [T, kv_heads, dim]
   int64_t dim;
-  std::vector<std::byte*> KvRowPages::* pages;
+  bool keys;
 };
 
+/// Encodes the rows of one token into `codes` and puts them where they belong.
 void write_token(const KvDesc& desc, const KvRowPages& row, const Side& side, int32_t position,
-                 int64_t token) {
+                 const float* rows, std::byte* codes) {
   const PageRun run = page_run(desc, row, position, position + 1);
-  std::byte* page = (row.*side.pages)[static_cast<std::size_t>(run.page)];
-  for (int32_t head = 0; head < desc.kv_heads; ++head) {
-    encode(side.values + (token * desc.kv_heads + head) * side.dim, side.dim, desc.encoding,
-           page_row(page, desc, side.dim, head, run.slot));
+  const auto page = static_cast<std::size_t>(run.page);
+  for (int32_t head = 0; head < desc.kv_heads; ++head, rows += side.dim) {
+    if (side.keys) {
+      kv_encode(rows, side.dim, desc.encoding, codes);
+      kv_copy(codes, 1, side.dim, desc.encoding, key_at(row.keys[page], desc, head, run.slot),
+              key_lanes(desc));
+    } else {
+      kv_encode(rows, side.dim, desc.encoding, value_at(row.values[page], desc, head, run.slot));
+    }
   }
 }
 
 void write_rows(const Context& ctx, const RowTable& table, const KvDesc& desc, const Side& side) {
   for (std::size_t r = 0; r < table.size(); ++r) {
     const RowSpan& span = table[r];
-    if ((desc.rows[r].*side.pages).empty()) continue;  // V lives in K
+    if (!side.keys && desc.rows[r].values.empty()) continue;  // V lives in K
     const auto body = [&](int64_t begin, int64_t end) {
+      std::vector<std::byte> codes(static_cast<std::size_t>(side.dim * sizeof(float)));
       for (int64_t i = begin; i < end; ++i) {
         write_token(desc, desc.rows[r], side, span.start + static_cast<int32_t>(i),
-                    span.token_begin + i);
+                    side.rows + (span.token_begin + i) * desc.kv_heads * side.dim, codes.data());
       }
     };
     if (span.length * desc.kv_heads * side.dim < kForkElements) {
       body(0, span.length);
     } else {
-      ctx.pool->parallel_for(span.length, 16, body);
+      ctx.pool->parallel_for(span.length, kKeyLanes, body);
     }
   }
 }
@@ -82,16 +64,21 @@ int token_count(const RowTable& table) {
   return count;
 }
 
+/// One row's live keys or values, decoded, [K, kv_heads, dim].
 void gather_side(const KvDesc& desc, const KvRowPages& row, const Side& side, float* out) {
-  const bool shared = (row.*side.pages).empty();
-  const auto& pages = shared ? row.keys : row.*side.pages;
-  const int64_t stored = shared ? desc.key_dim : side.dim;
+  const bool from_keys = side.keys || row.values.empty();
+  std::vector<std::byte> codes(static_cast<std::size_t>(side.dim * sizeof(float)));
   for (int32_t position = row.live_begin; position < row.live_end; ++position) {
     const PageRun run = page_run(desc, row, position, position + 1);
-    for (int32_t head = 0; head < desc.kv_heads; ++head) {
-      decode(page_row(pages[static_cast<std::size_t>(run.page)], desc, stored, head, run.slot),
-             side.dim, desc.encoding, out);
-      out += side.dim;
+    const auto page = static_cast<std::size_t>(run.page);
+    for (int32_t head = 0; head < desc.kv_heads; ++head, out += side.dim) {
+      if (from_keys) {
+        kv_copy(key_at(row.keys[page], desc, head, run.slot), key_lanes(desc), side.dim,
+                desc.encoding, codes.data(), 1);
+        kv_decode(codes.data(), side.dim, desc.encoding, out);
+      } else {
+        kv_decode(value_at(row.values[page], desc, head, run.slot), side.dim, desc.encoding, out);
+      }
     }
   }
 }
@@ -107,12 +94,12 @@ mx::array kv_write(const Context& ctx, const mx::array& k, const mx::array& v,
   const int tokens = token_count(*table);
   check_f32("kv_write", "k", k, {tokens, desc->kv_heads, desc->key_dim});
   check_f32("kv_write", "v", v, {tokens, desc->kv_heads, desc->value_dim});
-  return array::cpu_op(
-      "KvWrite", {{1}, mx::int32}, {k, v}, [ctx, table, desc](const array::Operands& o) {
-        write_rows(ctx, *table, *desc, {o.in<float>(0), desc->key_dim, &KvRowPages::keys});
-        write_rows(ctx, *table, *desc, {o.in<float>(1), desc->value_dim, &KvRowPages::values});
-        *o.out<int32_t>() = 0;
-      });
+  return array::cpu_op("KvWrite", {{1}, mx::int32}, {k, v},
+                       [ctx, table, desc](const array::Operands& o) {
+                         write_rows(ctx, *table, *desc, {o.in<float>(0), desc->key_dim, true});
+                         write_rows(ctx, *table, *desc, {o.in<float>(1), desc->value_dim, false});
+                         *o.out<int32_t>() = 0;
+                       });
 }
 
 std::vector<mx::array> kv_gather(const Context&, const mx::array& effect, int32_t row,
@@ -128,8 +115,8 @@ std::vector<mx::array> kv_gather(const Context&, const mx::array& effect, int32_
        {{count, desc->kv_heads, desc->value_dim}, mx::float32}},
       {effect}, [desc, row](const array::Operands& o) {
         const auto& pages = desc->rows[static_cast<std::size_t>(row)];
-        gather_side(*desc, pages, {nullptr, desc->key_dim, &KvRowPages::keys}, o.out<float>(0));
-        gather_side(*desc, pages, {nullptr, desc->value_dim, &KvRowPages::values}, o.out<float>(1));
+        gather_side(*desc, pages, {nullptr, desc->key_dim, true}, o.out<float>(0));
+        gather_side(*desc, pages, {nullptr, desc->value_dim, false}, o.out<float>(1));
       });
 }
 

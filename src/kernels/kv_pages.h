@@ -23,11 +23,23 @@ inline PageRun page_run(const KvDesc& desc, const KvRowPages& row, int32_t posit
   return {at / desc.page_tokens, slot, std::min(end - position, desc.page_tokens - slot)};
 }
 
-/// First byte of a token of one KV head in a page of `dim` features a token.
-inline std::byte* page_row(std::byte* page, const KvDesc& desc, int64_t dim, int32_t kv_head,
-                           int32_t slot) {
+/// Tokens of a group of keys: features of one key lie so many values apart.
+inline int32_t key_lanes(const KvDesc& desc) {
+  return desc.page_tokens % kKeyLanes == 0 ? kKeyLanes : desc.page_tokens;
+}
+
+/// The first feature of a key in a page.
+inline std::byte* key_at(std::byte* page, const KvDesc& desc, int32_t kv_head, int32_t slot) {
+  const int64_t lanes = key_lanes(desc);
+  const int64_t lane = lanes == kKeyLanes ? slot % kKeyLanes : slot;
+  const int64_t group_begin = int64_t{kv_head} * desc.page_tokens + slot - lane;
+  return page + (group_begin * desc.key_dim + lane) * kv_item_bytes(desc.encoding);
+}
+
+/// The first feature of a value in a page; the others follow it.
+inline std::byte* value_at(std::byte* page, const KvDesc& desc, int32_t kv_head, int32_t slot) {
   const int64_t token = int64_t{kv_head} * desc.page_tokens + slot;
-  return page + token * dim * kv_item_bytes(desc.encoding);
+  return page + token * desc.value_dim * kv_item_bytes(desc.encoding);
 }
 
 }  // namespace paceline::kernels

@@ -11,8 +11,10 @@ struct VecAvx2 {
   static constexpr int kPrefillRows = 6;
   static constexpr int kPrefillTiles = 1;
   static constexpr int kFewRowsTiles = 1;
-  static constexpr int kAttendQueries = 3;
-  static constexpr int kAttendVectors = 2;
+  static constexpr int kAttendQueries = 6;
+  static constexpr int attend_vectors(int queries) {
+    return queries == 1 ? 4 : queries == 2 ? 2 : 1;
+  }
 
   struct F {
     __m256 lo, hi;
@@ -45,39 +47,22 @@ struct VecAvx2 {
     return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
   }
   static F load_bf16(const uint16_t* p) { return {widen_bf16(p), widen_bf16(p + 8)}; }
-  static void transpose8(const __m256* rows, float* out, int64_t stride) {
-    __m256 t[8];
-#pragma GCC unroll 2
-    for (int j = 0; j < 8; j += 4) {  // half L of t[j + c] = column 4 L + c of rows j..j+3
-      const __m256 low01 = _mm256_unpacklo_ps(rows[j], rows[j + 1]);
-      const __m256 high01 = _mm256_unpackhi_ps(rows[j], rows[j + 1]);
-      const __m256 low23 = _mm256_unpacklo_ps(rows[j + 2], rows[j + 3]);
-      const __m256 high23 = _mm256_unpackhi_ps(rows[j + 2], rows[j + 3]);
-      t[j] = _mm256_shuffle_ps(low01, low23, 0x44);
-      t[j + 1] = _mm256_shuffle_ps(low01, low23, 0xee);
-      t[j + 2] = _mm256_shuffle_ps(high01, high23, 0x44);
-      t[j + 3] = _mm256_shuffle_ps(high01, high23, 0xee);
-    }
-#pragma GCC unroll 4
-    for (int c = 0; c < 4; ++c) {
-      _mm256_storeu_ps(out + c * stride, _mm256_permute2f128_ps(t[c], t[4 + c], 0x20));
-      _mm256_storeu_ps(out + (4 + c) * stride, _mm256_permute2f128_ps(t[c], t[4 + c], 0x31));
-    }
+  struct Padded16 {
+    uint16_t v[16];
+  };
+  static Padded16 padded16(const uint16_t* p, int n) {
+    Padded16 padded{};
+    for (int i = 0; i < n; ++i) padded.v[i] = p[i];
+    return padded;
   }
-  static void transpose(const F* rows, float* out, int64_t stride) {
-#pragma GCC unroll 2
-    for (int r = 0; r < 16; r += 8) {
-      __m256 low[8], high[8];
-#pragma GCC unroll 8
-      for (int i = 0; i < 8; ++i) {
-        low[i] = rows[r + i].lo;
-        high[i] = rows[r + i].hi;
-      }
-      transpose8(low, out + r, stride);
-      transpose8(high, out + 8 * stride + r, stride);
-    }
+  static F load_bf16_n(const uint16_t* p, int n) { return load_bf16(padded16(p, n).v); }
+  static __m256 widen_f16(const uint16_t* p) {
+    return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
   }
+  static F load_f16(const uint16_t* p) { return {widen_f16(p), widen_f16(p + 8)}; }
+  static F load_f16_n(const uint16_t* p, int n) { return load_f16(padded16(p, n).v); }
   static void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
+  static void prefetch_l2(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T1); }
 
   static F add(F a, F b) { return {_mm256_add_ps(a.lo, b.lo), _mm256_add_ps(a.hi, b.hi)}; }
   static F sub(F a, F b) { return {_mm256_sub_ps(a.lo, b.lo), _mm256_sub_ps(a.hi, b.hi)}; }
@@ -99,6 +84,19 @@ struct VecAvx2 {
   static M lanes(uint32_t bits) { return {lanes8(bits), lanes8(bits >> 8)}; }
   static F select(M m, F yes, F no) {
     return {_mm256_blendv_ps(no.lo, yes.lo, m.lo), _mm256_blendv_ps(no.hi, yes.hi, m.hi)};
+  }
+  static float first(F a) { return _mm256_cvtss_f32(a.lo); }
+  static float sum(F a) {
+    const __m256 by8 = _mm256_add_ps(a.lo, a.hi);
+    const __m128 by4 = _mm_add_ps(_mm256_castps256_ps128(by8), _mm256_extractf128_ps(by8, 1));
+    const __m128 by2 = _mm_add_ps(by4, _mm_movehl_ps(by4, by4));
+    return _mm_cvtss_f32(_mm_add_ss(by2, _mm_movehdup_ps(by2)));
+  }
+  static float largest(F a) {
+    const __m256 by8 = _mm256_max_ps(a.lo, a.hi);
+    const __m128 by4 = _mm_max_ps(_mm256_castps256_ps128(by8), _mm256_extractf128_ps(by8, 1));
+    const __m128 by2 = _mm_max_ps(by4, _mm_movehl_ps(by4, by4));
+    return _mm_cvtss_f32(_mm_max_ss(by2, _mm_movehdup_ps(by2)));
   }
 
   static I bits(F a) { return {_mm256_castps_si256(a.lo), _mm256_castps_si256(a.hi)}; }

@@ -14,9 +14,10 @@ struct VecAvx512 {
   /// Register tile of products: rows x tiles of 16 outputs.
   static constexpr int kPrefillRows = 8;
   static constexpr int kPrefillTiles = 3;
-  /// Register tile of attention: queries x vectors of 16 keys or features.
+  /// Register tile of attention: at most so many queries, and for a number of queries the vectors
+  /// of 16 keys or features beside them (1, 2 or 4).
   static constexpr int kAttendQueries = 6;
-  static constexpr int kAttendVectors = 4;
+  static constexpr int attend_vectors(int /*queries*/) { return 4; }
   static constexpr int kFewRowsTiles =
       2;  ///< tiles side by side when all rows fit one register tile
 
@@ -42,36 +43,18 @@ struct VecAvx512 {
         _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
     return {_mm512_castsi512_ps(_mm512_slli_epi32(wide, 16))};
   }
-  /// out[c][r] = rows[r] lane c; `stride` floats between the 16 rows of out.
-  static void transpose(const F* rows, float* out, int64_t stride) {
-    __m512 t[16];
-#pragma GCC unroll 4
-    for (int j = 0; j < 16; j += 4) {  // lane group L of t[j + c] = column 4 L + c of rows j..j+3
-      const __m512 low01 = _mm512_unpacklo_ps(rows[j].v, rows[j + 1].v);
-      const __m512 high01 = _mm512_unpackhi_ps(rows[j].v, rows[j + 1].v);
-      const __m512 low23 = _mm512_unpacklo_ps(rows[j + 2].v, rows[j + 3].v);
-      const __m512 high23 = _mm512_unpackhi_ps(rows[j + 2].v, rows[j + 3].v);
-      t[j] = _mm512_castpd_ps(_mm512_unpacklo_pd(_mm512_castps_pd(low01), _mm512_castps_pd(low23)));
-      t[j + 1] =
-          _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(low01), _mm512_castps_pd(low23)));
-      t[j + 2] =
-          _mm512_castpd_ps(_mm512_unpacklo_pd(_mm512_castps_pd(high01), _mm512_castps_pd(high23)));
-      t[j + 3] =
-          _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(high01), _mm512_castps_pd(high23)));
-    }
-#pragma GCC unroll 4
-    for (int c = 0; c < 4; ++c) {
-      const __m512 even01 = _mm512_shuffle_f32x4(t[c], t[4 + c], 0x88);
-      const __m512 odd01 = _mm512_shuffle_f32x4(t[c], t[4 + c], 0xdd);
-      const __m512 even23 = _mm512_shuffle_f32x4(t[8 + c], t[12 + c], 0x88);
-      const __m512 odd23 = _mm512_shuffle_f32x4(t[8 + c], t[12 + c], 0xdd);
-      _mm512_storeu_ps(out + c * stride, _mm512_shuffle_f32x4(even01, even23, 0x88));
-      _mm512_storeu_ps(out + (4 + c) * stride, _mm512_shuffle_f32x4(odd01, odd23, 0x88));
-      _mm512_storeu_ps(out + (8 + c) * stride, _mm512_shuffle_f32x4(even01, even23, 0xdd));
-      _mm512_storeu_ps(out + (12 + c) * stride, _mm512_shuffle_f32x4(odd01, odd23, 0xdd));
-    }
+  static F load_bf16_n(const uint16_t* p, int n) {
+    const __m512i wide = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(head(n), p));
+    return {_mm512_castsi512_ps(_mm512_slli_epi32(wide, 16))};
+  }
+  static F load_f16(const uint16_t* p) {
+    return {_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))};
+  }
+  static F load_f16_n(const uint16_t* p, int n) {
+    return {_mm512_cvtph_ps(_mm256_maskz_loadu_epi16(head(n), p))};
   }
   static void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
+  static void prefetch_l2(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T1); }
 
   static F add(F a, F b) { return {_mm512_add_ps(a.v, b.v)}; }
   static F sub(F a, F b) { return {_mm512_sub_ps(a.v, b.v)}; }
@@ -83,6 +66,21 @@ struct VecAvx512 {
   static M less(F a, F b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ)}; }
   static M lanes(uint32_t bits) { return {static_cast<__mmask16>(bits)}; }
   static F select(M m, F yes, F no) { return {_mm512_mask_blend_ps(m.v, no.v, yes.v)}; }
+  static float first(F a) { return _mm512_cvtss_f32(a.v); }
+  /// Lanes in a fixed tree: i + (i + 8), then + 4, + 2, + 1.
+  static float sum(F a) {
+    const __m256 by8 = _mm256_add_ps(_mm512_castps512_ps256(a.v), _mm512_extractf32x8_ps(a.v, 1));
+    const __m128 by4 = _mm_add_ps(_mm256_castps256_ps128(by8), _mm256_extractf128_ps(by8, 1));
+    const __m128 by2 = _mm_add_ps(by4, _mm_movehl_ps(by4, by4));
+    return _mm_cvtss_f32(_mm_add_ss(by2, _mm_movehdup_ps(by2)));
+  }
+  /// No lane may be NaN.
+  static float largest(F a) {
+    const __m256 by8 = _mm256_max_ps(_mm512_castps512_ps256(a.v), _mm512_extractf32x8_ps(a.v, 1));
+    const __m128 by4 = _mm_max_ps(_mm256_castps256_ps128(by8), _mm256_extractf128_ps(by8, 1));
+    const __m128 by2 = _mm_max_ps(by4, _mm_movehl_ps(by4, by4));
+    return _mm_cvtss_f32(_mm_max_ss(by2, _mm_movehdup_ps(by2)));
+  }
 
   static I bits(F a) { return {_mm512_castps_si512(a.v)}; }
   static F from_bits(I a) { return {_mm512_castsi512_ps(a.v)}; }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "blocks/scalar.h"
+
 namespace paceline::kernels {
 
 /// Sixteen f32 lanes in plain C++. Contract: vec_avx512.h.
@@ -12,7 +14,7 @@ struct VecGeneric {
   static constexpr int kPrefillTiles = 1;
   static constexpr int kFewRowsTiles = 1;
   static constexpr int kAttendQueries = 2;
-  static constexpr int kAttendVectors = 1;
+  static constexpr int attend_vectors(int /*queries*/) { return 1; }
   static constexpr int kLanes = 16;
 
   struct F {
@@ -49,12 +51,15 @@ struct VecGeneric {
   static F load_bf16(const uint16_t* p) {
     return each<F>([&](int i) { return std::bit_cast<float>(static_cast<uint32_t>(p[i]) << 16); });
   }
-  static void transpose(const F* rows, float* out, int64_t stride) {
-    for (int r = 0; r < kLanes; ++r) {
-      for (int c = 0; c < kLanes; ++c) out[c * stride + r] = rows[r].v[c];
-    }
+  static F load_bf16_n(const uint16_t* p, int n) {
+    return each<F>([&](int i) { return i < n ? blocks::bf16_value(p[i]) : 0.0F; });
+  }
+  static F load_f16(const uint16_t* p) { return load_f16_n(p, kLanes); }
+  static F load_f16_n(const uint16_t* p, int n) {
+    return each<F>([&](int i) { return i < n ? blocks::f16_value(p[i]) : 0.0F; });
   }
   static void prefetch(const void*) {}
+  static void prefetch_l2(const void*) {}
 
   static F add(F a, F b) {
     return each<F>([&](int i) { return a.v[i] + b.v[i]; });
@@ -85,6 +90,18 @@ struct VecGeneric {
   }
   static F select(M m, F yes, F no) {
     return each<F>([&](int i) { return m.v[i] ? yes.v[i] : no.v[i]; });
+  }
+  static float first(F a) { return a.v[0]; }
+  static float sum(F a) {
+    for (int width = kLanes / 2; width > 0; width /= 2) {
+      for (int i = 0; i < width; ++i) a.v[i] += a.v[i + width];
+    }
+    return a.v[0];
+  }
+  static float largest(F a) {
+    float best = a.v[0];
+    for (int i = 1; i < kLanes; ++i) best = a.v[i] > best ? a.v[i] : best;
+    return best;
   }
 
   static I bits(F a) {

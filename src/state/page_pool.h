@@ -9,7 +9,7 @@ namespace paceline::state {
 
 class PagePool;
 
-/// One page of one layer: keys, then values. Owned by one page table; goes back to its pool when
+/// One page of a layer: keys, then values. Owned by one page table; goes back to its pool when
 /// destroyed.
 class Page {
  public:
@@ -29,8 +29,8 @@ class Page {
   std::byte* data_;
 };
 
-/// Pages of one size. Memory is taken in slabs, zeroed once and kept until the pool goes. Not
-/// thread safe.
+/// Pages of one size. Memory is taken in slabs, on huge pages where the system grants them, zeroed
+/// once and kept until the pool goes. Not thread safe.
 class PagePool {
  public:
   /// Bytes of the keys and of the values of one page.

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <map>
 #include <string>
+#include <utility>
 
 #include "base/assert.h"
 #include "kernels/attention.h"
@@ -75,10 +77,9 @@ class PagedStore final : public StateStore::Impl {
     for (const LayerSpec& layer : spec_) {
       const int64_t per_token =
           int64_t{options_.page_tokens} * layer.kv_heads * element_bytes(options_.encoding);
-      pools_.push_back(
-          layer.kind == LayerKind::none
-              ? nullptr
-              : std::make_unique<PagePool>(per_token * layer.key_dim, per_token * layer.value_dim));
+      pools_.push_back(layer.kind == LayerKind::none
+                           ? nullptr
+                           : &pool_of(per_token * layer.key_dim, per_token * layer.value_dim));
     }
   }
 
@@ -120,19 +121,25 @@ class PagedStore final : public StateStore::Impl {
 
   int64_t bytes_in_use() const override {
     int64_t bytes = 0;
-    for (const auto& pool : pools_) bytes += pool ? pool->pages_in_use() * pool->page_bytes() : 0;
+    for (const auto& [sizes, pool] : by_size_) bytes += pool->pages_in_use() * pool->page_bytes();
     return bytes;
   }
 
   int64_t bytes_allocated() const override {
     int64_t bytes = 0;
-    for (const auto& pool : pools_) bytes += pool ? pool->bytes_allocated() : 0;
+    for (const auto& [sizes, pool] : by_size_) bytes += pool->bytes_allocated();
     return bytes;
   }
 
  private:
   static PagedLayers& of(Sequence& sequence) {
     return static_cast<PagedLayers&>(sequence.layers());
+  }
+
+  PagePool& pool_of(int64_t key_bytes, int64_t value_bytes) {
+    auto& pool = by_size_[{key_bytes, value_bytes}];
+    if (!pool) pool = std::make_unique<PagePool>(key_bytes, value_bytes);
+    return *pool;
   }
 
   static int32_t end_of(const Batch& batch, size_t row) {
@@ -203,7 +210,9 @@ class PagedStore final : public StateStore::Impl {
   StateSpec spec_;
   StoreOptions options_;
   kernels::Context ctx_;
-  std::vector<std::unique_ptr<PagePool>> pools_;  // one per layer, null for layers without state
+  // Layers whose pages have one size share a pool: few slabs, all of them full.
+  std::map<std::pair<int64_t, int64_t>, std::unique_ptr<PagePool>> by_size_;
+  std::vector<PagePool*> pools_;  // one per layer, null for layers without state
 };
 
 }  // namespace

@@ -94,8 +94,9 @@ class PortableStore final : public StateStore::Impl {
 
   KvHistoryPtr update(int32_t layer, const Batch& batch, const mx::array& k,
                       const mx::array& v) override {
-    const mx::Dtype dtype =
-        options_.encoding == kernels::KvEncoding::f32 ? mx::float32 : mx::bfloat16;
+    const mx::Dtype dtype = options_.encoding == kernels::KvEncoding::f32   ? mx::float32
+                            : options_.encoding == kernels::KvEncoding::f16 ? mx::float16
+                                                                            : mx::bfloat16;
     std::vector<KvHistory::Rows> rows;
     std::vector<mx::array> written;
     for (size_t r = 0; r < batch.rows().size(); ++r) {

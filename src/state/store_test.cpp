@@ -103,6 +103,25 @@ TEST_CASE("a store holds what was written, over page borders, for rows of any le
   }
 }
 
+TEST_CASE("keys and values are rounded alike on both paths") {
+  for (const auto encoding : {kernels::KvEncoding::bf16, kernels::KvEncoding::f16}) {
+    std::vector<std::vector<float>> held;
+    for (const bool portable : {true, false}) {
+      Fixture f(portable, {.encoding = encoding, .page_tokens = 16});
+      const auto a = f.store.new_sequence();
+      const Batch batch({{.sequence = a.get(), .tokens = std::vector<int32_t>(20, 1)}});
+      f.store.reserve(batch);
+      const auto k = mx::divide(mx::add(tagged(batch, 1), mx::array(0.1F)), mx::array(3.0F));
+      const auto rows = f.store.update(0, batch, k, k)->materialize(batch, 0);
+      mx::eval({rows.keys, rows.values});
+      f.store.take_effects();
+      const float* keys = rows.keys.data<float>();
+      held.emplace_back(keys, keys + rows.keys.size());
+    }
+    CHECK(held[0] == held[1]);
+  }
+}
+
 TEST_CASE("tokens that commit does not keep are overwritten by the next ones") {
   for (const bool portable : {true, false}) {
     CAPTURE(portable);
@@ -196,6 +215,13 @@ TEST_CASE("a batch knows its rows, positions and wanted rows") {
   CHECK(made == 1);
   CHECK_THROWS_AS(
       Batch({{.sequence = a.get(), .tokens = {1}}, {.sequence = a.get(), .tokens = {1}}}), Error);
+}
+
+TEST_CASE("layers share slabs: a short sequence takes one") {
+  Fixture f(false);
+  const auto a = f.store.new_sequence();
+  f.step({{a.get(), 9}});
+  CHECK(f.store.bytes_allocated() == int64_t{2} << 20);
 }
 
 TEST_CASE("a page pool hands out zeroed pages that do not overlap") {
