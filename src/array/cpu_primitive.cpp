@@ -2,12 +2,14 @@
 
 #include <mlx/allocator.h>
 #include <mlx/backend/cpu/encoder.h>
+#include <mlx/ops.h>
 #include <mlx/primitives.h>
 
 #include <cstring>
 #include <memory>
 
 #include "array/runtime.h"
+#include "base/assert.h"
 #include "paceline/error.h"
 
 namespace paceline::array {
@@ -74,16 +76,89 @@ class CpuPrimitive final : public mx::Primitive {
       kernel_;  // shared with the queued task, which may outlive the node
 };
 
+thread_local bool eager = false;
+
+const void* finished(const char* name, const mx::array& input) {
+  const bool ready = input.size() == 0 || (input.status() == mx::array::Status::available &&
+                                           input.flags().row_contiguous);
+  if (!ready) {
+    throw Error(ErrorCode::internal,
+                std::string("[") + name + "] an operand is not finished, expected it inside Eager");
+  }
+  return input.size() == 0 ? nullptr : input.data<void>();
+}
+
+mx::array finished_array(const OutputSpec& spec) {
+  mx::array output(spec.shape, spec.dtype, nullptr, {});
+  output.set_data(mx::allocator::malloc(output.nbytes()));
+  output.set_status(mx::array::Status::available);
+  return output;
+}
+
+std::vector<mx::array> run_now(const char* name, const std::vector<OutputSpec>& outputs,
+                               const std::vector<mx::array>& inputs, const CpuKernel& kernel) {
+  Operands operands;
+  for (const auto& input : inputs) operands.inputs.push_back(finished(name, input));
+  std::vector<mx::array> results;
+  for (const auto& output : outputs) {
+    results.push_back(finished_array(output));
+    operands.outputs.push_back(results.back().data<void>());
+  }
+  kernel(operands);
+  return results;
+}
+
 }  // namespace
+
+Eager::Eager() {
+  PACELINE_ASSERT(!eager);
+  eager = true;
+}
+Eager::~Eager() { eager = false; }
+
+mx::array reshape(const mx::array& x, mx::Shape shape) {
+  if (!eager) return mx::reshape(x, std::move(shape));
+  mx::array view(std::move(shape), x.dtype(), nullptr, {});
+  PACELINE_ASSERT(view.size() == x.size());
+  finished("reshape", x);
+  mx::Strides strides(view.ndim());
+  int64_t stride = 1;
+  for (std::size_t axis = view.ndim(); axis-- > 0;) {
+    strides[axis] = stride;
+    stride *= view.shape(static_cast<int>(axis));
+  }
+  view.copy_shared_buffer(x, strides, x.flags(), x.data_size());
+  view.set_status(mx::array::Status::available);
+  return view;
+}
+
+mx::array take_rows(const mx::array& x, std::vector<int32_t> rows) {
+  mx::Shape shape = x.shape();
+  std::size_t bytes = x.itemsize();
+  for (std::size_t axis = 1; axis < shape.size(); ++axis)
+    bytes *= static_cast<std::size_t>(shape[axis]);
+  for (const int32_t row : rows) PACELINE_ASSERT(row >= 0 && row < x.shape(0));
+  shape[0] = static_cast<int>(rows.size());
+  return cpu_op(
+      "TakeRows", {shape, x.dtype()}, {x}, [bytes, rows = std::move(rows)](const Operands& o) {
+        auto* to = o.out<std::byte>();
+        for (const int32_t row : rows) {
+          std::memcpy(to, o.in<std::byte>(0) + static_cast<std::size_t>(row) * bytes, bytes);
+          to += bytes;
+        }
+      });
+}
 
 mx::array cpu_op(const char* name, OutputSpec output, std::vector<mx::array> inputs,
                  CpuKernel kernel) {
+  if (eager) return run_now(name, {std::move(output)}, inputs, kernel).front();
   auto primitive = std::make_shared<CpuPrimitive>(cpu_stream(), name, std::move(kernel));
   return mx::array(std::move(output.shape), output.dtype, std::move(primitive), std::move(inputs));
 }
 
 std::vector<mx::array> cpu_ops(const char* name, const std::vector<OutputSpec>& outputs,
                                const std::vector<mx::array>& inputs, CpuKernel kernel) {
+  if (eager) return run_now(name, outputs, inputs, kernel);
   std::vector<mx::Shape> shapes;
   std::vector<mx::Dtype> dtypes;
   for (const auto& output : outputs) {

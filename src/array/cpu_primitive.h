@@ -3,6 +3,7 @@
 #include <mlx/array.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -32,6 +33,24 @@ struct OutputSpec {
   mlx::core::Shape shape;
   mlx::core::Dtype dtype;
 };
+
+/// While one exists, cpu_op and cpu_ops of this thread run their kernel at once, on this thread,
+/// and return finished arrays; their inputs must be finished, row-contiguous arrays
+/// (Error{internal} otherwise). A forward of a few hundred small operations then costs no graph, no
+/// queue and no other thread. The kernels and their bits are the same. Scopes do not nest.
+class Eager {
+ public:
+  Eager();
+  ~Eager();
+  Eager(const Eager&) = delete;
+  Eager& operator=(const Eager&) = delete;
+};
+
+/// The same values in another shape of equal size; finished at once inside Eager.
+mlx::core::array reshape(const mlx::core::array& x, mlx::core::Shape shape);
+
+/// Rows of x [T, ...] by index, each in range.
+mlx::core::array take_rows(const mlx::core::array& x, std::vector<int32_t> rows);
 
 /// A graph node on the calling thread's CPU stream that runs `kernel`. Inputs that are not
 /// row-contiguous are copied first. Nodes are never merged with equal ones, so a kernel may write

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "array/cpu_primitive.h"
 #include "array/runtime.h"
 #include "base/assert.h"
 #include "engine/bench_bytes.h"
@@ -73,8 +74,12 @@ struct StreamsOfThread {
 class ModelExecutor final : public Executor {
  public:
   ModelExecutor(std::shared_ptr<const formats::Checkpoint> checkpoint,
-                std::unique_ptr<models::Model> model, std::unique_ptr<state::StateStore> store)
-      : checkpoint_(std::move(checkpoint)), model_(std::move(model)), store_(std::move(store)) {}
+                std::unique_ptr<models::Model> model, std::unique_ptr<state::StateStore> store,
+                bool portable)
+      : checkpoint_(std::move(checkpoint)),
+        model_(std::move(model)),
+        store_(std::move(store)),
+        portable_(portable) {}
 
   std::unique_ptr<ExecutorSequence> new_sequence() override {
     return std::make_unique<ModelSequence>(store_->new_sequence());
@@ -108,6 +113,10 @@ class ModelExecutor final : public Executor {
   }
 
   void evaluate(const state::Batch& batch) {
+    if (!portable_) {
+      run_eagerly(batch);
+      return;
+    }
     const models::ForwardResult result = model_->forward(batch, *store_);
     std::vector<mx::array> outputs = store_->take_effects();
     if (!batch.wanted().empty()) {
@@ -118,6 +127,14 @@ class ModelExecutor final : public Executor {
       outputs.push_back(*logits_);
     }
     mx::eval(outputs);
+  }
+
+  void run_eagerly(const state::Batch& batch) {
+    const array::Eager eager;
+    const models::ForwardResult result = model_->forward(batch, *store_);
+    store_->take_effects();
+    if (!batch.wanted().empty())
+      logits_ = model_->unembed(array::take_rows(result.hidden, batch.wanted()));  // [R, vocab]
   }
 
   std::vector<std::span<const float>> rows_of_logits(std::size_t count) const {
@@ -136,6 +153,7 @@ class ModelExecutor final : public Executor {
       checkpoint_;  // shared with the text side; its mapped bytes outlive the model
   std::unique_ptr<models::Model> model_;
   std::unique_ptr<state::StateStore> store_;
+  bool portable_;
   std::optional<mx::array> logits_;
 };
 
@@ -180,9 +198,9 @@ LoadedModel load_model_executor(std::shared_ptr<const formats::Checkpoint> check
       .numerics = std::string(kernels::name(context.numerics)),
       .instruction_set = context.portable ? "portable" : std::string(kernels::name(context.isa)),
       .threads = context.pool->size()};
-  return {
-      std::make_unique<ModelExecutor>(std::move(checkpoint), std::move(model), std::move(store)),
-      std::move(facts)};
+  return {std::make_unique<ModelExecutor>(std::move(checkpoint), std::move(model), std::move(store),
+                                          context.portable),
+          std::move(facts)};
 }
 
 }  // namespace paceline::engine

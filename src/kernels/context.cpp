@@ -8,6 +8,7 @@
 
 #include "kernels/panel.h"
 #include "kernels/rope_table.h"
+#include "kernels/weight_memory.h"
 #include "paceline/error.h"
 
 namespace paceline::kernels {
@@ -91,7 +92,8 @@ Context make_context(int threads, Isa isa, bool portable, Numerics numerics) {
           .portable = portable,
           .rope_cache = std::make_shared<RopeCache>(),
           .numerics = portable ? Numerics::exact : numerics,
-          .workspace = std::make_shared<Workspace>()};
+          .workspace = std::make_shared<Workspace>(),
+          .weights = std::make_shared<WeightArena>()};
 }
 
 }  // namespace paceline::kernels

@@ -21,6 +21,7 @@ enum class Numerics { exact, fast };
 std::string_view name(Numerics numerics);
 
 class RopeCache;
+class WeightArena;
 class Workspace;
 
 /// What every operation needs to know besides its operands. One per loaded model; outlives its
@@ -33,6 +34,7 @@ struct Context {
       nullptr;  ///< rotations shared by layers and forwards; may be null
   Numerics numerics = Numerics::exact;
   std::shared_ptr<Workspace> workspace = nullptr;  ///< used by one operation at a time
+  std::shared_ptr<WeightArena> weights = nullptr;  ///< used by one packing at a time
 };
 
 /// threads = 0: one per physical core the process may use.

@@ -20,7 +20,7 @@ void copy_row(const Context& ctx, const LinearWeight& table, int32_t token, floa
     return;
   }
   const uint8_t* tile =
-      weight.tiles->data() + token / packed::kTileOutputs * weight.layout.tile_bytes(weight.inputs);
+      weight.tiles.get() + token / packed::kTileOutputs * weight.layout.tile_bytes(weight.inputs);
   linear_table(ctx.isa).row(weight.layout, tile, token % packed::kTileOutputs, weight.inputs, scale,
                             out);
 }

@@ -150,7 +150,7 @@ mx::array expert_gated_linear(const Context& ctx, const mx::array& x, const Expe
                       args.panel = panel ? &*panel : nullptr;
                       const GatedArgs gated{.args = args,
                                             .up_layout = &up.impl().layout,
-                                            .up_tiles = up.impl().tiles->data(),
+                                            .up_tiles = up.impl().tiles.get(),
                                             .up_bias = nullptr,
                                             .gelu = activation == Activation::gelu_tanh};
                       over_tiles(ctx, args, gate.impl().tile_count(),

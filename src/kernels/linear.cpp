@@ -206,7 +206,7 @@ mx::array gated_linear(const Context& ctx, const mx::array& x, const LinearWeigh
         args.bias = operand(o, gate_bias_at);
         const GatedArgs gated{.args = args,
                               .up_layout = &up.impl().layout,
-                              .up_tiles = up.impl().tiles->data(),
+                              .up_tiles = up.impl().tiles.get(),
                               .up_bias = operand(o, up_bias_at),
                               .gelu = activation == Activation::gelu_tanh};
         const LinearTable& table = linear_table(ctx.isa);

@@ -85,7 +85,7 @@ void fma_peak(benchmark::State& state) {
   for (auto _ : state) {
     context().pool->parallel_for(context().pool->size(), 1, [&](int64_t, int64_t) {
       std::vector<float> y(kRows * kOutputs);
-      const LinearArgs args = arguments(weight, weight.impl().tiles->data(), x, y);
+      const LinearArgs args = arguments(weight, weight.impl().tiles.get(), x, y);
       for (int i = 0; i < 2000; ++i) linear_table(context().isa).linear(args, 0, kOutputs / 16);
     });
   }
@@ -110,7 +110,7 @@ void run_product(benchmark::State& state, const Product& product) {
   const int64_t copies = std::max<int64_t>(1, kColdBytes / bytes);
   const AlignedBytes weights(copies * bytes);
   for (int64_t i = 0; i < copies; ++i) {
-    std::memcpy(weights.data() + i * bytes, weight.impl().tiles->data(),
+    std::memcpy(weights.data() + i * bytes, weight.impl().tiles.get(),
                 static_cast<std::size_t>(bytes));
   }
   const auto x = random_floats(static_cast<std::size_t>(rows * inputs), 1);
@@ -136,6 +136,7 @@ void run_product(benchmark::State& state, const Product& product) {
 
 void shapes(benchmark::internal::Benchmark* b) {
   for (const int64_t rows : {1, 2, 4, 8, 16, 64, 512}) b->Args({1536, 1536, rows});
+  for (const int64_t rows : {1, 4}) b->Args({576, 576, rows})->Args({1536, 576, rows})->Args({576, 1536, rows});
   b->ArgNames({"N", "K", "T"});
   set_clock(b);
 }

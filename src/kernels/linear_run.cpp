@@ -18,7 +18,7 @@ LinearArgs make_args(const float* x, int64_t rows, const LinearWeight& weight, f
   return {.x = x,
           .panel = nullptr,
           .layout = &w.layout,
-          .tiles = w.tiles->data(),
+          .tiles = w.tiles.get(),
           .chosen = nullptr,
           .bias = nullptr,
           .residual = nullptr,

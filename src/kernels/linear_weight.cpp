@@ -1,21 +1,16 @@
 #include "kernels/linear_weight.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <new>
 #include <string>
 #include <vector>
 
 #include "array/runtime.h"
 #include "kernels/packed/pack.h"
+#include "kernels/weight_memory.h"
 #include "paceline/error.h"
 
 namespace paceline::kernels {
 namespace {
-
-constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 /// Where the rows of a weight come from: stored row `order[i]`, or i.
 struct RowSource {
@@ -51,10 +46,11 @@ void check_tensor(const blocks::StoredTensor& tensor, std::span<const int32_t> o
   }
 }
 
-AlignedBytes pack_tiles(const Context& ctx, const blocks::StoredTensor& tensor,
-                        std::span<const int32_t> order, const LinearWeight::Impl& impl) {
+std::shared_ptr<uint8_t> pack_tiles(const Context& ctx, const blocks::StoredTensor& tensor,
+                                    std::span<const int32_t> order,
+                                    const LinearWeight::Impl& impl) {
   const int64_t tile_bytes = impl.layout.tile_bytes(impl.inputs);
-  AlignedBytes packed(impl.tile_count() * tile_bytes);
+  std::shared_ptr<uint8_t> packed = ctx.weights->take(impl.tile_count() * tile_bytes);
   ctx.pool->parallel_for(impl.tile_count(), 1, [&](int64_t begin, int64_t end) {
     for (int64_t tile = begin; tile < end; ++tile) {
       int64_t rows[packed::kTileOutputs];
@@ -65,7 +61,7 @@ AlignedBytes pack_tiles(const Context& ctx, const blocks::StoredTensor& tensor,
                                             : order[static_cast<std::size_t>(output)];
       }
       packed::pack_tile(impl.layout, packed::rows_of(tensor, rows),
-                        packed.data() + tile * tile_bytes);
+                        packed.get() + tile * tile_bytes);
     }
   });
   return packed;
@@ -78,17 +74,6 @@ mlx::core::array decode_plain(const RowSource& source, int64_t outputs, int64_t 
 }
 
 }  // namespace
-
-AlignedBytes::AlignedBytes(int64_t bytes) : size_(std::max<int64_t>(bytes, 1)) {
-  const auto wanted = static_cast<std::size_t>(size_);
-  const std::size_t alignment = wanted >= kHugePage ? kHugePage : 64;
-  const std::size_t rounded = (wanted + alignment - 1) / alignment * alignment;
-  data_.reset(static_cast<uint8_t*>(std::aligned_alloc(alignment, rounded)));
-  if (!data_) throw std::bad_alloc();
-  if (alignment == kHugePage) madvise(data_.get(), rounded, MADV_HUGEPAGE);
-}
-
-void AlignedBytes::Free::operator()(uint8_t* p) const { std::free(p); }
 
 LinearWeight LinearWeight::pack(const Context& ctx, const blocks::StoredTensor& tensor,
                                 std::span<const int32_t> row_order) {
@@ -111,7 +96,7 @@ LinearWeight LinearWeight::pack(const Context& ctx, const blocks::StoredTensor& 
 int64_t LinearWeight::outputs() const { return impl_->outputs; }
 int64_t LinearWeight::inputs() const { return impl_->inputs; }
 int64_t LinearWeight::resident_bytes() const {
-  if (impl_->tiles) return impl_->tiles->size();
+  if (impl_->tiles) return impl_->tile_count() * impl_->layout.tile_bytes(impl_->inputs);
   return impl_->outputs * impl_->inputs * static_cast<int64_t>(sizeof(float));
 }
 

@@ -71,7 +71,7 @@ WeightParts parts_of(const packed::Layout& layout, const uint8_t* chunk, int k, 
 /// The fast order of packed::DotArgs, one output at a time.
 float reference_fast(const LinearWeight::Impl& w, const ReferenceRow& x, int64_t output) {
   const packed::Layout& layout = w.layout;
-  const uint8_t* tile = w.tiles->data() + output / 16 * layout.tile_bytes(w.inputs);
+  const uint8_t* tile = w.tiles.get() + output / 16 * layout.tile_bytes(w.inputs);
   float acc = 0.0F;
   for (int64_t first = 0; first < w.inputs; first += layout.group) {
     const uint8_t* chunk = tile + first / 256 * layout.chunk_bytes();

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "kernels/context.h"
-#include "kernels/linear_weight.h"
 #include "kernels/packed/dot.h"
+#include "kernels/weight_memory.h"
 
 namespace paceline::kernels {
 
