@@ -25,6 +25,30 @@ TEST_CASE("another MLX version is refused and both are named") {
   }
 }
 
+TEST_CASE("inside Eager operations are finished at once and unfinished operands are refused") {
+  const auto twice = [](const mx::array& x) {
+    return array::cpu_op("Twice", {x.shape(), mx::float32}, {x}, [n = x.size()](const auto& o) {
+      for (std::size_t i = 0; i < n; ++i)
+        o.template out<float>()[i] = 2 * o.template in<float>(0)[i];
+    });
+  };
+  const auto x = array::f32_array(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3});
+  CHECK_FALSE(twice(x).is_available());
+  const mx::array unfinished = mx::add(x, x);
+  {
+    const array::Eager eager;
+    const auto y = twice(array::reshape(twice(x), {3, 2}));
+    CHECK(y.is_available());
+    CHECK(y.shape() == mx::Shape{3, 2});
+    CHECK(array::to_vector(y) == std::vector<float>{4, 8, 12, 16, 20, 24});
+    CHECK(array::to_vector(array::take_rows(y, {2, 0})) == std::vector<float>{20, 24, 4, 8});
+    CHECK(array::take_rows(y, {}).shape() == mx::Shape{0, 2});
+    CHECK_THROWS_AS(array::take_rows(y, {3}), Error);
+    CHECK_THROWS_AS(twice(unfinished), Error);
+  }
+  CHECK_FALSE(twice(x).is_available());
+}
+
 TEST_CASE("arrays copy in and out and refuse a wrong size") {
   const std::vector<float> values{1, 2, 3, 4, 5, 6};
   const auto a = array::f32_array(values, {2, 3});

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/attention.h"
+#include "kernels/guarded_memory.h"
 #include "kernels/kv_pages.h"
 #include "kernels/test_support.h"
 
@@ -19,31 +20,6 @@ namespace paceline::kernels::testing {
 struct RowShape {
   int length;
   int start;
-};
-
-/// Memory whose last byte lies before a page that faults.
-class GuardedMemory {
- public:
-  GuardedMemory(std::size_t bytes, int fill) {
-    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    const std::size_t used = (bytes + page - 1) / page * page;
-    size_ = used + page;
-    memory_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory_ == MAP_FAILED) throw std::bad_alloc();
-    mprotect(static_cast<std::byte*>(memory_) + used, page, PROT_NONE);
-    data_ = static_cast<std::byte*>(memory_) + used - bytes;
-    std::memset(data_, fill, bytes);
-  }
-  ~GuardedMemory() { munmap(memory_, size_); }
-  GuardedMemory(const GuardedMemory&) = delete;
-  GuardedMemory& operator=(const GuardedMemory&) = delete;
-
-  std::byte* data() const { return data_; }
-
- private:
-  void* memory_;
-  std::size_t size_;
-  std::byte* data_;
 };
 
 /// Pages of one layer filled through kv_write, in a scattered order. Slots that hold nothing are

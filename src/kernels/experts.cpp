@@ -148,11 +148,13 @@ mx::array expert_gated_linear(const Context& ctx, const mx::array& x, const Expe
                       const auto panel = panel_for(ctx, from, count, {&gate, &up});
                       LinearArgs args = make_args(from, count, gate, to);
                       args.panel = panel ? &*panel : nullptr;
-                      const GatedArgs gated{.args = args,
-                                            .up_layout = &up.impl().layout,
-                                            .up_tiles = up.impl().tiles.get(),
-                                            .up_bias = nullptr,
-                                            .gelu = activation == Activation::gelu_tanh};
+                      const GatedArgs gated{
+                          .args = args,
+                          .up_layout = &up.impl().layout,
+                          .up_tiles = up.impl().tiles.get(),
+                          .up_tile_bytes = up.impl().layout.tile_bytes(up.inputs()),
+                          .up_bias = nullptr,
+                          .gelu = activation == Activation::gelu_tanh};
                       over_tiles(ctx, args, gate.impl().tile_count(),
                                  [&](int64_t b, int64_t e) { table.gated(gated, b, e); });
                     });

@@ -207,6 +207,7 @@ mx::array gated_linear(const Context& ctx, const mx::array& x, const LinearWeigh
         const GatedArgs gated{.args = args,
                               .up_layout = &up.impl().layout,
                               .up_tiles = up.impl().tiles.get(),
+                              .up_tile_bytes = up.impl().layout.tile_bytes(up.inputs()),
                               .up_bias = operand(o, up_bias_at),
                               .gelu = activation == Activation::gelu_tanh};
         const LinearTable& table = linear_table(ctx.isa);

@@ -50,6 +50,7 @@ LinearArgs arguments(const LinearWeight& weight, const uint8_t* tiles, const std
           .panel = nullptr,
           .layout = &w.layout,
           .tiles = tiles,
+          .tile_bytes = w.layout.tile_bytes(w.inputs),
           .chosen = nullptr,
           .bias = nullptr,
           .residual = nullptr,
@@ -136,7 +137,8 @@ void run_product(benchmark::State& state, const Product& product) {
 
 void shapes(benchmark::internal::Benchmark* b) {
   for (const int64_t rows : {1, 2, 4, 8, 16, 64, 512}) b->Args({1536, 1536, rows});
-  for (const int64_t rows : {1, 4}) b->Args({576, 576, rows})->Args({1536, 576, rows})->Args({576, 1536, rows});
+  for (const int64_t rows : {1, 4})
+    b->Args({576, 576, rows})->Args({1536, 576, rows})->Args({576, 1536, rows});
   b->ArgNames({"N", "K", "T"});
   set_clock(b);
 }

@@ -88,17 +88,16 @@ struct LinearKernel {
   static void float_sums(const LinearArgs& a, int64_t tile, int tiles, int64_t row, int64_t rows,
                          float* acc) {
     alignas(64) float scratch[kTilesMax][packed::kChunkInputs * 16];
-    const int64_t tile_bytes = a.layout->tile_bytes(a.inputs);
     int64_t offset = 0;
     for (int64_t k = 0; k < a.inputs; k += packed::kChunkInputs) {
       FloatBlock b{a.x + row * a.inputs + k,     a.inputs, {},
                    T::chunk_inputs(a.inputs, k), acc,      rows * 16};
       for (int c = 0; c < tiles; ++c) {
-        const uint8_t* chunk = a.tiles + weight_tile(a, tile + c) * tile_bytes + offset;
+        const uint8_t* chunk = a.tiles + weight_tile(a, tile + c) * a.tile_bytes + offset;
         b.w[c] = T::floats(*a.layout, chunk, b.count, scratch[c]);
       }
       float_columns<kTilesMax>(b, rows, tiles);
-      offset += a.layout->chunk_bytes();
+      offset += a.layout->chunk_bytes;
     }
   }
 
@@ -151,8 +150,8 @@ struct LinearKernel {
   static void code_sums(const LinearArgs& a, int64_t tile, int64_t row, int64_t rows, float* acc) {
     const packed::Layout& layout = *a.layout;
     const auto dot = dot_chunk_of(layout.format, packed::CodeFormats{});
-    const uint8_t* chunk = a.tiles + weight_tile(a, tile) * layout.tile_bytes(a.inputs);
-    for (int64_t k = 0; k < a.inputs; k += packed::kChunkInputs, chunk += layout.chunk_bytes()) {
+    const uint8_t* chunk = a.tiles + weight_tile(a, tile) * a.tile_bytes;
+    for (int64_t k = 0; k < a.inputs; k += packed::kChunkInputs, chunk += layout.chunk_bytes) {
       packed::DotArgs d = packed::dot_args(layout, *a.panel, row, k);
       d.groups = T::chunk_inputs(a.inputs, k) / 32;
       d.acc = acc;
@@ -248,6 +247,7 @@ struct LinearKernel {
     LinearArgs up = g.args;
     up.layout = g.up_layout;
     up.tiles = g.up_tiles;
+    up.tile_bytes = g.up_tile_bytes;
     blocks(g.args, tile_begin, tile_end, by_codes(up),
            [&](int64_t tile, int tiles, int64_t row, int64_t rows) {
              sums(g.args, tile, tiles, row, rows, gates);

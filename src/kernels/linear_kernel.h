@@ -14,6 +14,7 @@ struct LinearArgs {
   const packed::Panel* panel;  ///< x as codes: formats of codes multiply these; null: x itself
   const packed::Layout* layout;
   const uint8_t* tiles;
+  int64_t tile_bytes;
   const int32_t* chosen;  ///< output tile t is the weight's tile chosen[t]; null: tile t
   const float* bias;      ///< [outputs] or null
   const float* residual;  ///< [rows, outputs] or null
@@ -29,6 +30,7 @@ struct GatedArgs {
   LinearArgs args;
   const packed::Layout* up_layout;
   const uint8_t* up_tiles;
+  int64_t up_tile_bytes;
   const float* up_bias;  ///< [outputs] or null
   bool gelu;             ///< gelu_tanh instead of silu
 };

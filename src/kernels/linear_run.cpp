@@ -19,6 +19,7 @@ LinearArgs make_args(const float* x, int64_t rows, const LinearWeight& weight, f
           .panel = nullptr,
           .layout = &w.layout,
           .tiles = w.tiles.get(),
+          .tile_bytes = w.layout.tile_bytes(w.inputs),
           .chosen = nullptr,
           .bias = nullptr,
           .residual = nullptr,

@@ -3,13 +3,15 @@
 
 #include <limits>
 
+#include "kernels/guarded_memory.h"
 #include "kernels/linear.h"
-#include "kernels/linear_kernel.h"
+#include "kernels/linear_run.h"
 #include "kernels/linear_weight.h"
 #include "kernels/packed/bytes_generic.h"
 #include "kernels/packed/dot.h"
 #include "kernels/packed/list.h"
 #include "kernels/packed_test_support.h"
+#include "kernels/panel.h"
 #include "kernels/test_support.h"
 #include "paceline/error.h"
 
@@ -74,7 +76,7 @@ float reference_fast(const LinearWeight::Impl& w, const ReferenceRow& x, int64_t
   const uint8_t* tile = w.tiles.get() + output / 16 * layout.tile_bytes(w.inputs);
   float acc = 0.0F;
   for (int64_t first = 0; first < w.inputs; first += layout.group) {
-    const uint8_t* chunk = tile + first / 256 * layout.chunk_bytes();
+    const uint8_t* chunk = tile + first / 256 * layout.chunk_bytes;
     WeightParts parts;
     int64_t dot = 0, sum = 0;
     for (int64_t k = first; k < first + layout.group; ++k) {
@@ -257,6 +259,65 @@ TEST_CASE("activations as codes: zeros, denormals, one large value, equal values
       if (!weight.impl().layout.codes) continue;
       for (const std::size_t row : {5, 6, 7}) CHECK(std::isnan(y[row * 20]));
       for (const std::size_t row : {0, 1, 2, 3, 4}) CHECK(std::isfinite(y[row * 20]));
+    }
+  }
+}
+
+namespace {
+
+/// The bytes in memory that ends before a page that faults.
+template <class T>
+struct Guarded {
+  GuardedMemory memory;
+  std::span<T> values;
+
+  explicit Guarded(std::span<const T> from)
+      : memory(std::max<std::size_t>(from.size_bytes(), 1), 0),
+        values(reinterpret_cast<T*>(memory.data()), from.size()) {
+    std::memcpy(memory.data(), from.data(), from.size_bytes());
+  }
+};
+
+LinearWeight pack_guarded(const Context& ctx, const OwnedTensor& owned) {
+  const Guarded<std::byte> data(owned.data), scales(owned.scales), biases(owned.biases);
+  blocks::StoredTensor tensor = owned.tensor;
+  tensor.data = data.values;
+  if (tensor.groups) {
+    tensor.groups->scales = scales.values;
+    tensor.groups->biases = biases.values;
+  }
+  return LinearWeight::pack(ctx, tensor);
+}
+
+}  // namespace
+
+TEST_CASE("packing and products touch no byte beyond a tensor, its tiles and their operands") {
+  for (const FormatCase& format : all_formats()) {
+    const int64_t inputs = odd_inputs(format).back();
+    const auto owned = random_tensor(format, 37, inputs, 20);
+    const auto x = random_floats(static_cast<std::size_t>(9 * inputs), 21);
+    const auto bias = random_floats(37, 22);
+    for (const Isa isa : machine_isas()) {
+      for (const Numerics numerics : kNumerics) {
+        INFO(format.text() << " " << name(isa) << " " << name(numerics));
+        const Context ctx = make_context(1, isa, false, numerics);
+        const auto weight = pack_guarded(ctx, *owned);
+        const auto expected = run(ctx, weight, x, 0, 9);
+        const Guarded<uint8_t> tiles(std::span(weight.impl().tiles.get(),
+                                               static_cast<std::size_t>(weight.resident_bytes())));
+        const Guarded<float> rows(x), biases(bias), out(std::vector<float>(9 * 37));
+        const packed::Panel panel = by_codes(ctx, weight)
+                                        ? make_panel(ctx, rows.values.data(), 9, inputs)
+                                        : packed::Panel{};
+        LinearArgs args = make_args(rows.values.data(), 9, weight, out.values.data());
+        args.tiles = tiles.values.data();
+        args.bias = biases.values.data();
+        args.panel = by_codes(ctx, weight) ? &panel : nullptr;
+        linear_table(isa).linear(args, 0, weight.impl().tile_count());
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+          REQUIRE(out.values[i] == expected[i] + bias[i % 37]);
+        }
+      }
     }
   }
 }

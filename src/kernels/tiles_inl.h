@@ -68,7 +68,7 @@ struct Tiles {
   static void row(const Layout& layout, const uint8_t* tile, int lane, int64_t inputs, float scale,
                   float* out) {
     alignas(64) float scratch[packed::kChunkInputs * 16];
-    for (int64_t k = 0; k < inputs; k += packed::kChunkInputs, tile += layout.chunk_bytes()) {
+    for (int64_t k = 0; k < inputs; k += packed::kChunkInputs, tile += layout.chunk_bytes) {
       const int count = chunk_inputs(inputs, k);
       const float* values = floats(layout, tile, count, scratch);
       for (int i = 0; i < count; ++i) out[k + i] = values[i * 16 + lane] * scale;
@@ -78,11 +78,18 @@ struct Tiles {
   /// Contract: packed::Panel.
   static void quantize(const float* x, int64_t inputs, const packed::Panel& panel,
                        int64_t group_begin, int64_t group_end) {
-    for (int64_t g = group_begin; g < group_end; ++g) {
-      for (int64_t r = 0; r < panel.rows; ++r) {
-        quantize_group(x + r * inputs + g * 32, panel, g, r);
+    constexpr int64_t kRowsAtOnce = 16;  // as many streams of x as the cache follows
+    for (int64_t row = 0; row < panel.stride; row += kRowsAtOnce) {
+      const int64_t end = row + kRowsAtOnce < panel.stride ? row + kRowsAtOnce : panel.stride;
+      for (int64_t g = group_begin; g < group_end; ++g) {
+        for (int64_t r = row; r < end; ++r) {
+          if (r < panel.rows) {
+            quantize_group(x + r * inputs + g * 32, panel, g, r);
+          } else {
+            put_zeros(panel, g, r, 0.0F);
+          }
+        }
       }
-      for (int64_t r = panel.rows; r < panel.stride; ++r) put_zeros(panel, g, r, 0.0F);
     }
   }
 

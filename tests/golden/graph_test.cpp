@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "array/cpu_primitive.h"
 #include "support/model_runner.h"
 
 using namespace paceline;
@@ -60,6 +61,23 @@ TEST_CASE("a forward on the CPU uses our own operations and reshapes only") {
       CAPTURE(name);
       CHECK(ours.count(name) == 1);
     }
+  }
+}
+
+TEST_CASE("a forward run eagerly has the bits of its graph") {
+  for (const char* path : kModels) {
+    CAPTURE(path);
+    ModelRunner lazy(path, {}), eager(path, {});
+    const auto a = lazy.new_sequence(), b = eager.new_sequence();
+    const ModelRunner::Graph graph =
+        lazy.build(ModelRunner::batch_of({{a.get(), {1, 2, 3, 4, 5}}}));
+    const array::Eager now;
+    const ModelRunner::Graph done =
+        eager.build(ModelRunner::batch_of({{b.get(), {1, 2, 3, 4, 5}}}));
+    CHECK(done.logits.is_available());
+    CHECK(same_bits(graph.logits, done.logits));
+    const mx::array rows = array::take_rows(done.logits, {4, 0, 4});
+    CHECK(same_bits(mx::take(graph.logits, mx::array({4, 0, 4}), 0), rows));
   }
 }
 

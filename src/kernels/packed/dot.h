@@ -59,7 +59,7 @@ struct Chunk {
   int64_t share;  ///< an eighth of a chunk's bytes
 
   PACELINE_INLINE Chunk(const Layout& l, const uint8_t* c)
-      : layout(l), chunk(c), share(l.chunk_bytes() / 8) {}
+      : layout(l), chunk(c), share(l.chunk_bytes / 8) {}
   PACELINE_INLINE int zero() const { return Format::kZero; }
   PACELINE_INLINE typename B::Bytes quad(int g, int q) const {
     const auto codes = Format::Codes::template quad<B>(Format::codes(layout, chunk, g), q);

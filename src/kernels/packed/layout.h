@@ -29,10 +29,11 @@ struct Layout {
   int file_group = 32;  ///< inputs per scale in the file (affine)
   blocks::Encoding scale_encoding = blocks::Encoding::f16;  ///< of scales and mins (affine)
 
-  PACELINE_INLINE int64_t tile_bytes(int64_t inputs) const {
+  int64_t chunk_bytes = 0;  ///< kChunkInputs / unit_inputs units
+
+  int64_t tile_bytes(int64_t inputs) const {
     return (inputs + unit_inputs - 1) / unit_inputs * unit_bytes;
   }
-  PACELINE_INLINE int64_t chunk_bytes() const { return kChunkInputs / unit_inputs * unit_bytes; }
 };
 
 /// A stored row that is packed into one lane; codes = null: a row of zeros.

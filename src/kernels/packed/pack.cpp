@@ -33,6 +33,7 @@ bool find(const std::array<Format, N>& all, const StoredTensor& tensor, Layout& 
     if (!all[i].takes(tensor)) continue;
     out = all[i].layout(tensor);
     out.format = static_cast<int>(i);
+    out.chunk_bytes = kChunkInputs / out.unit_inputs * out.unit_bytes;
     return true;
   }
   return false;
