@@ -5,10 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstdint>
+#include <cstddef>
 #include <cstring>
+#include <functional>
 #include <string>
 
 #include "paceline/error.h"
@@ -56,12 +56,16 @@ MappedFile::~MappedFile() {
 void MappedFile::drop_resident() const { drop_resident(bytes()); }
 
 void MappedFile::drop_resident(std::span<const std::byte> bytes) const {
-  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto start = reinterpret_cast<std::uintptr_t>(data_);
-  const auto at = reinterpret_cast<std::uintptr_t>(bytes.data());
-  const std::uintptr_t begin = std::max(start, at) / page * page;
-  const std::uintptr_t end = std::min(start + size_, at + bytes.size());
-  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  const std::less<> before;  // pointers into different blocks of memory
+  const std::byte* const file_end = data_ + size_;
+  const std::byte* const begin = before(bytes.data(), data_) ? data_ : bytes.data();
+  const std::byte* const bytes_end = bytes.data() + bytes.size();
+  const std::byte* const end = before(file_end, bytes_end) ? file_end : bytes_end;
+  if (!before(begin, end)) return;
+  const auto page = static_cast<std::ptrdiff_t>(::sysconf(_SC_PAGESIZE));
+  const std::ptrdiff_t first = (begin - data_) / page * page;
+  ::madvise(const_cast<std::byte*>(data_) + first, static_cast<std::size_t>(end - data_ - first),
+            MADV_DONTNEED);
 }
 
 }  // namespace paceline::base
