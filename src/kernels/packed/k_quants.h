@@ -65,6 +65,7 @@ struct SuperBlocks {
   static constexpr int kGroup = Source::kGroup, kZero = Source::kZero;
   static constexpr int kCodeMax = Source::kCodeMax;
   static constexpr bool kMins = Source::kMins;
+  static constexpr bool kLookup = Source::kLookup;
   static constexpr const uint8_t* kTable = Source::kTable;
 
   PACELINE_INLINE static const uint8_t* codes(const Layout&, const uint8_t* chunk, int g) {
@@ -126,6 +127,7 @@ struct SourceQ4_K : UnsignedScales {
   static constexpr auto kEncoding = blocks::Encoding::q4_k;
   static constexpr int kBytes = 144, kBits = 4, kGroup = 32, kZero = 0, kCodeMax = 15;
   static constexpr bool kMins = true, kMinBytes = true;
+  static constexpr bool kLookup = false;
   static constexpr const uint8_t* kTable = nullptr;
   static void read(const uint8_t* in, SuperBlock& out) {
     std::memcpy(out.d, in, 2);
@@ -139,6 +141,7 @@ struct SourceQ5_K : UnsignedScales {
   static constexpr auto kEncoding = blocks::Encoding::q5_k;
   static constexpr int kBytes = 176, kBits = 5, kGroup = 32, kZero = 0, kCodeMax = 31;
   static constexpr bool kMins = true, kMinBytes = true;
+  static constexpr bool kLookup = false;
   static constexpr const uint8_t* kTable = nullptr;
   static void read(const uint8_t* in, SuperBlock& out) {
     std::memcpy(out.d, in, 2);
@@ -158,6 +161,7 @@ struct SourceQ6_K : SignedScales {
   static constexpr auto kEncoding = blocks::Encoding::q6_k;
   static constexpr int kBytes = 210, kBits = 6, kGroup = 16, kZero = 32, kCodeMax = 63;
   static constexpr bool kMins = false, kMinBytes = false;
+  static constexpr bool kLookup = false;
   static constexpr const uint8_t* kTable = nullptr;
   static void read(const uint8_t* in, SuperBlock& out) {
     std::memcpy(out.d, in + 208, 2);
@@ -191,6 +195,7 @@ struct SourceQ2_K {
   static constexpr auto kEncoding = blocks::Encoding::q2_k;
   static constexpr int kBytes = 84, kBits = 2, kGroup = 16, kZero = 0, kCodeMax = 3;
   static constexpr bool kMins = true, kMinBytes = false;
+  static constexpr bool kLookup = false;
   static constexpr const uint8_t* kTable = nullptr;
   static void read(const uint8_t* in, SuperBlock& out) {
     std::memcpy(out.scales, in, 16);
@@ -212,6 +217,7 @@ struct SourceQ3_K : SignedScales {
   static constexpr auto kEncoding = blocks::Encoding::q3_k;
   static constexpr int kBytes = 110, kBits = 3, kGroup = 16, kZero = 4, kCodeMax = 7;
   static constexpr bool kMins = false, kMinBytes = false;
+  static constexpr bool kLookup = false;
   static constexpr const uint8_t* kTable = nullptr;
   static void read(const uint8_t* in, SuperBlock& out) {
     std::memcpy(out.d, in + 108, 2);
@@ -227,22 +233,6 @@ struct SourceQ3_K : SignedScales {
         uint8_t& code = out.codes[32 * j + l];
         code = static_cast<uint8_t>(code | (in[l] >> j & 1) << 2);
       }
-    }
-  }
-};
-
-struct SourceIq4Xs : SignedScales {
-  static constexpr auto kEncoding = blocks::Encoding::iq4_xs;
-  static constexpr int kBytes = 136, kBits = 4, kGroup = 32, kZero = 128, kCodeMax = 255;
-  static constexpr bool kMins = false, kMinBytes = false;
-  static constexpr const uint8_t* kTable = kIq4Table;
-  static void read(const uint8_t* in, SuperBlock& out) {
-    std::memcpy(out.d, in, 2);
-    const int high = in[2] | in[3] << 8;
-    for (int b = 0; b < 8; ++b) {
-      const int scale = (in[4 + b / 2] >> (4 * (b & 1)) & 15) | (high >> (2 * b) & 3) << 4;
-      out.scales[b] = static_cast<uint8_t>(scale - 32);
-      split_nibbles(in + 8 + 16 * b, out.codes + 32 * b);
     }
   }
 };

@@ -66,6 +66,7 @@ struct Legacy {
 
   static constexpr int kGroup = 32, kZero = Source::kZero, kCodeMax = Source::kCodeMax;
   static constexpr bool kMins = Source::kMins;
+  static constexpr bool kLookup = Source::kLookup;
   static constexpr const uint8_t* kTable = Source::kTable;
 
   PACELINE_INLINE static const uint8_t* codes(const Layout&, const uint8_t* chunk, int g) {
@@ -85,6 +86,7 @@ struct SourceQ4_0 {
   static constexpr auto kEncoding = blocks::Encoding::q4_0;
   static constexpr int kBytes = 18, kBits = 4, kZero = 8, kCodeMax = 15;
   static constexpr bool kMins = false;
+  static constexpr bool kLookup = false;
   static constexpr const uint8_t* kTable = nullptr;
   static void read(const uint8_t* in, uint8_t* codes) { split_nibbles(in + 2, codes); }
 };
@@ -93,6 +95,7 @@ struct SourceQ4_1 {
   static constexpr auto kEncoding = blocks::Encoding::q4_1;
   static constexpr int kBytes = 20, kBits = 4, kZero = 0, kCodeMax = 15;
   static constexpr bool kMins = true;
+  static constexpr bool kLookup = false;
   static constexpr const uint8_t* kTable = nullptr;
   static void read(const uint8_t* in, uint8_t* codes) { split_nibbles(in + 4, codes); }
 };
@@ -101,6 +104,7 @@ struct SourceQ5_0 {
   static constexpr auto kEncoding = blocks::Encoding::q5_0;
   static constexpr int kBytes = 22, kBits = 5, kZero = 16, kCodeMax = 31;
   static constexpr bool kMins = false;
+  static constexpr bool kLookup = false;
   static constexpr const uint8_t* kTable = nullptr;
   static void read(const uint8_t* in, uint8_t* codes) {
     split_nibbles(in + 6, codes);
@@ -112,6 +116,7 @@ struct SourceQ5_1 {
   static constexpr auto kEncoding = blocks::Encoding::q5_1;
   static constexpr int kBytes = 24, kBits = 5, kZero = 0, kCodeMax = 31;
   static constexpr bool kMins = true;
+  static constexpr bool kLookup = false;
   static constexpr const uint8_t* kTable = nullptr;
   static void read(const uint8_t* in, uint8_t* codes) {
     split_nibbles(in + 8, codes);
@@ -123,6 +128,7 @@ struct SourceQ8_0 {
   static constexpr auto kEncoding = blocks::Encoding::q8_0;
   static constexpr int kBytes = 34, kBits = 8, kZero = 128, kCodeMax = 255;
   static constexpr bool kMins = false;
+  static constexpr bool kLookup = false;
   static constexpr const uint8_t* kTable = nullptr;
   static void read(const uint8_t* in, uint8_t* codes) {
     for (int j = 0; j < 32; ++j) codes[j] = in[2 + j] ^ 0x80;
@@ -137,6 +143,7 @@ struct SourceIq4Nl {
   static constexpr auto kEncoding = blocks::Encoding::iq4_nl;
   static constexpr int kBytes = 18, kBits = 4, kZero = 128, kCodeMax = 255;
   static constexpr bool kMins = false;
+  static constexpr bool kLookup = true;
   static constexpr const uint8_t* kTable = kIq4Table;
   static void read(const uint8_t* in, uint8_t* codes) { split_nibbles(in + 2, codes); }
 };

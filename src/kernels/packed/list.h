@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kernels/packed/floats.h"
+#include "kernels/packed/iq4_xs.h"
 #include "kernels/packed/k_quants.h"
 #include "kernels/packed/legacy.h"
 #include "kernels/packed/micro_scales.h"
@@ -17,8 +18,8 @@ struct List {
 };
 
 /// Formats whose codes are integers. A format has takes(), layout() and pack_unit() for packing;
-/// the constants kGroup, kZero, kMins, kCodeMax, kTable, and codes(), scale() and min() for
-/// reading.
+/// the constants kGroup, kZero, kMins, kCodeMax, kLookup and kTable, and codes(), scale() and min()
+/// for reading.
 using CodeFormats =
     List<Legacy<SourceQ4_0>, Legacy<SourceQ4_1>, Legacy<SourceQ5_0>, Legacy<SourceQ5_1>,
          Legacy<SourceQ8_0>, Legacy<SourceIq4Nl>, SuperBlocks<SourceQ2_K>, SuperBlocks<SourceQ3_K>,

@@ -58,6 +58,7 @@ struct MicroScales {
 
   static constexpr int kGroup = Source::kGroup, kZero = 16, kCodeMax = 28;
   static constexpr bool kMins = false;
+  static constexpr bool kLookup = true;
   static constexpr const uint8_t* kTable = kFp4Table;
 
   PACELINE_INLINE static const uint8_t* codes(const Layout&, const uint8_t* chunk, int g) {

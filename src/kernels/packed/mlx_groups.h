@@ -69,6 +69,7 @@ struct Affine {
 
   static constexpr int kGroup = 32, kZero = 0, kCodeMax = (1 << Bits) - 1;
   static constexpr bool kMins = true;
+  static constexpr bool kLookup = false;
   static constexpr const uint8_t* kTable = nullptr;
 
   PACELINE_INLINE static const uint8_t* codes(const Layout& layout, const uint8_t* chunk, int g) {
