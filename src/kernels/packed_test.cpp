@@ -295,7 +295,7 @@ struct Guarded {
   explicit Guarded(std::span<const T> from)
       : memory(std::max<std::size_t>(from.size_bytes(), 1), 0),
         values(reinterpret_cast<T*>(memory.data()), from.size()) {
-    std::memcpy(memory.data(), from.data(), from.size_bytes());
+    if (!from.empty()) std::memcpy(memory.data(), from.data(), from.size_bytes());
   }
 };
 
