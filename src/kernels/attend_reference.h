@@ -1,6 +1,5 @@
 #pragma once
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -9,45 +8,13 @@
 #include "kernels/attend_mask.h"
 #include "kernels/attend_test_support.h"
 #include "kernels/kv_codec.h"
+#include "kernels/norm_test_support.h"
 
 namespace paceline::kernels::testing {
 
 /// The order of attend_kernel.h and math_inl.h once more, one number at a time.
 class ReferenceAttend {
  public:
-  static float exp(float x) {
-    constexpr float kMagic = 12582912.0F;
-    x = 89.0F < x ? 89.0F : x;
-    x = -104.0F > x ? -104.0F : x;
-    const float shifted = std::fma(x, 1.44269504088896341F, kMagic);
-    const uint32_t n = std::bit_cast<uint32_t>(shifted) - std::bit_cast<uint32_t>(kMagic);
-    const float n_f = shifted - kMagic;
-    float r = std::fma(n_f, -0.693359375F, x);
-    r = std::fma(n_f, 2.12194440e-4F, r);
-    float p = 1.9875691500e-4F;
-    for (const float c : {1.3981999507e-3F, 8.3334519073e-3F, 4.1665795894e-2F, 1.6666665459e-1F,
-                          5.0000001201e-1F}) {
-      p = std::fma(p, r, c);
-    }
-    p = std::fma(p, r * r, r) + 1.0F;
-    const auto half = static_cast<uint32_t>(static_cast<int32_t>(n) >> 1);
-    return p * power_of_two(half) * power_of_two(n - half);
-  }
-
-  static float tanh(float x) {
-    const float a = std::fabs(x);
-    if (a < 0.625F) {
-      const float z = x * x;
-      float p = -5.70498872745e-3F;
-      for (const float c :
-           {2.06390887954e-2F, -5.37397155531e-2F, 1.33314422036e-1F, -3.33332819422e-1F}) {
-        p = std::fma(p, z, c);
-      }
-      return std::fma(p * z, x, x);
-    }
-    return std::copysign(1.0F - 2.0F / (exp(a + a) + 1.0F), x);
-  }
-
   /// The outputs of a forward, [T, heads, value_dim].
   static std::vector<float> run(const PagedRows& data, const AttendSpec& spec, KvEncoding encoding,
                                 int live_begin = 0) {
@@ -81,8 +48,6 @@ class ReferenceAttend {
     live_.begin = std::min(live_.begin, live_.end);
   }
 
-  static float power_of_two(uint32_t n) { return std::bit_cast<float>((n + 127U) << 23); }
-
   static std::vector<float> stored(const std::vector<float>& values, KvEncoding encoding) {
     std::vector<std::byte> codes(values.size() * 4);
     std::vector<float> result(values.size());
@@ -100,7 +65,7 @@ class ReferenceAttend {
     float sum = 0.0F;
     for (int d = 0; d < width; ++d) sum = std::fma(query[d], key[d], sum);
     sum *= spec_.scale;
-    return spec_.softcap > 0.0F ? spec_.softcap * tanh(sum / spec_.softcap) : sum;
+    return spec_.softcap > 0.0F ? spec_.softcap * reference_tanh(sum / spec_.softcap) : sum;
   }
 
   float value(int head, int k, int d) const {
@@ -121,7 +86,7 @@ class ReferenceAttend {
     if (state.m == -std::numeric_limits<float>::infinity()) return state;
     float lane[16] = {};
     for (auto& [k, s] : seen) {
-      s = exp(s - state.m);
+      s = reference_exp(s - state.m);
       lane[k % 16] += s;
     }
     for (int width = 8; width > 0; width /= 2) {
@@ -138,7 +103,7 @@ class ReferenceAttend {
 
   static void merge(State& state, const State& next) {
     const float m = state.m > next.m ? state.m : next.m;
-    const float a = exp(state.m - m), b = exp(next.m - m);
+    const float a = reference_exp(state.m - m), b = reference_exp(next.m - m);
     state.l = std::fma(next.l, b, state.l * a);
     for (std::size_t d = 0; d < state.o.size(); ++d) {
       state.o[d] = std::fma(next.o[d], b, state.o[d] * a);
